@@ -129,6 +129,10 @@ SPECS: dict[str, dict[str, Any]] = {
         "privacy": [{"k_anonymity": 3}, {"t_closeness": {"attribute": "dx", "t": 0.7}}],
         "suppression": {"limit": 0.3, "style": "mask"},
     },
+    "publisher's payout, no attack": {
+        "privacy": [{"no_attack": {"gain": 9, "cost": 2}}],
+        "search": {"metric": "publisher_payout", "prices": {"benefit": 1200, "loss": 300, "gain": 9, "cost": 2}},
+    },
     "entropy by estimate": {
         "quasi_identifiers": {"sex": None},
         "privacy": [{"l_diversity": {"attribute": "dx", "l": 2, "kind": "entropy", "estimator": "grassberger"}}],
@@ -416,6 +420,7 @@ def run_checks_of_references(engine: Published) -> None:
     """Models that compare with a population, with beliefs, or along a hierarchy."""
     of_population = [
         {"k_map": {"population": "clinic.census", "k": 3}},
+        {"no_attack": {"population": "clinic.census", "gain": 9, "cost": 2}},
         {"delta_presence": {"population": "clinic.other_census", "delta_max": 0.5}},
     ]
     kanon_sql.check(engine, spec_of(privacy=of_population, unit="person"), "clinic.other", count_rows=True)

@@ -224,7 +224,7 @@ def test_how_many_of_the_published_cases_a_spec_can_say() -> None:
         "its hierarchies are not among the answers": 3,
         "its t-closeness is not among the answers": 3,
         "ProfitabilityJournalist": 2,
-        "ProfitabilityJournalistNoAttack": 1,
+        "ProfitabilityJournalistNoAttack": 1,  # in test_profitability: its prices are not among the answers
         "PopulationUniqueness": 2,
         "SampleUniqueness": 1,
     }

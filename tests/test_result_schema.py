@@ -185,7 +185,7 @@ def test_it_names_exactly_the_keys_of_a_result(engine: Engine) -> None:
     beside = {"sql", "manifest", "lattice", "distances"}
     assert set(data) == {field.name for field in fields(Result)} - beside - on_request
     assert set(schema["properties"]["cost"]["properties"]) == {field.name for field in fields(Cost)}
-    named = {*METRICS, "classification"}  # which needs a column
+    named = {*METRICS, "classification", "publisher_payout"}  # which need a column, or prices
     assert set(schema["properties"]["metrics"]["properties"]) == named == set(text.METRICS)
     search = schema["properties"]["search"]["anyOf"][1]["properties"]
     assert set(search["algorithm"]["enum"]) == {*STRATEGIES, "k_optimize", "exponential_mechanism"}

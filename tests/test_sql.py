@@ -403,6 +403,7 @@ def run_searches(connection: duckdb.DuckDBPyConnection) -> None:
     few = {**BASE, "sensitive": [], "quasi_identifiers": {"n": {"table": "h"}, "s": tree}}
     for options in (
         {"algorithm": "samarati", "matrix": True},
+        {"metric": "publisher_payout", "prices": {"benefit": 12, "loss": 30, "gain": 15, "cost": 2}},
         {"algorithm": "k_optimize", "cuts": 4},
         {"algorithm": "k_optimize", "cuts": 4, "metric": "discernibility"},
     ):
@@ -410,6 +411,7 @@ def run_searches(connection: duckdb.DuckDBPyConnection) -> None:
     chain = [{"k_anonymity": 2}, {"k_anonymity": {"k": 9, "quasi_identifiers": ["n"]}}]
     sets = {"quasi_identifiers": {"n": {"intervals": [7, 21, 42]}, "s": None}, "sensitive": [], "privacy": chain}
     kanon_sql.plan(kanon_sql.connect(connection), spec_of(BASE, **sets))
+    kanon_sql.plan(kanon_sql.connect(connection), spec_of(few, privacy=[{"k_anonymity": 5}]), matrix=True)
 
 
 def run_models_of_values(connection: duckdb.DuckDBPyConnection) -> None:
@@ -535,6 +537,10 @@ def run_references(connection: duckdb.DuckDBPyConnection) -> None:
     at_least = {"delta_presence": {"population": "census", "delta_min": 0.1, "delta_max": 1}}
     kanon_sql.check(engine, spec_of(BY_AGE, privacy=[at_least], unit="person"), "t")
     kanon_sql.plan(engine, spec_of(BY_AGE, privacy=[at_least]))
+    for population in ({}, {"population": "census"}):
+        kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"no_attack": {"gain": 9, "cost": 2, **population}}]), "t")
+    estimated = {"attribute": "s", "l": 1, "kind": "entropy", "estimator": "grassberger"}
+    kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"l_diversity": estimated}]), "t")
     kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"k_map": {"population": "census", "k": 2}}]))
     believed = {"attribute": "s", "background": "t", "weight": "n", "theta": 0.5}
     kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"bayes_optimal": believed}]), "t")

@@ -46,6 +46,7 @@ METRICS = {
     "average_class_size": "rows per class",
     "entropy": "bits of information lost",
     "ambiguity": "possible originals, summed over rows",
+    "publisher_payout": "what the release earns less than all records in all detail",
     "classification": "share of rows suppressed, or not of their class's majority",
 }
 """What each quality metric says, in a few words. Lower is better for all of them."""

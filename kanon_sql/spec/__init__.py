@@ -44,6 +44,7 @@ from kanon_sql.spec.origin import Origin
 from kanon_sql.spec.perturbation import PerturbSpec
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
 from kanon_sql.spec.positions import Lbqid
+from kanon_sql.spec.prices import NoAttackRequirement, Prices
 from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding
 from kanon_sql.spec.recoding_faults import classify_faults, recoding_faults
 from kanon_sql.spec.redact import redact_sql, sha256
@@ -87,6 +88,7 @@ __all__ = [
     "Lbqid",
     "MInvarianceRequirement",
     "Masking",
+    "NoAttackRequirement",
     "Noise",
     "Origin",
     "PSensitiveRequirement",
@@ -94,6 +96,7 @@ __all__ = [
     "PopulationUniquenessRequirement",
     "Pram",
     "PrefixHierarchy",
+    "Prices",
     "PrivacySkylineRequirement",
     "QuasiIdentifier",
     "RecodingOptions",

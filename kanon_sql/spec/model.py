@@ -244,6 +244,9 @@ class Spec(Part):
                 why = "the metric classification is of levels for whole columns; use recoding: full_domain"
                 hint = ", or recoding: subtree with a 'classify' of its own" if value.recoding.classify is None else ""
                 yield Fault(("search", "metric"), why + hint)
+        if value is not None and value.search.prices is not None and value.recoding.method != "full_domain":
+            why = "the metric publisher_payout is of levels for whole columns; use recoding: full_domain"
+            yield Fault(("search", "metric"), why)
         if value is not None and value.search.of_intervals:
             message = f"{value.search.algorithm} chooses intervals of the values, not levels"
             yield from level_faults(value, message, value.quasi_identifiers)

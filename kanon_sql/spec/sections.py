@@ -20,6 +20,7 @@ from pydantic_core import CoreSchema
 from kanon_sql.spec.checks import Fault, Part, checked, choice, fail, flag, integer, kind, share, text
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
 from kanon_sql.spec.names import format_table_name
+from kanon_sql.spec.prices import Prices
 
 __all__ = ["SearchOptions", "Source", "Suppression"]
 
@@ -133,6 +134,7 @@ _METRICS = (
     "entropy",
     "ambiguity",
     "classification",
+    "publisher_payout",
 )
 _BOUNDED = ("loss", "discernibility")
 """The metrics that k_optimize has lower bounds for."""
@@ -167,6 +169,7 @@ class SearchOptions(Part):
             the ordered domains into intervals.
         metric: what to optimize; k_optimize knows loss and discernibility.
         classify: for the metric classification, the column of class values.
+        prices: for the metric publisher_payout, what the publisher and an attacker gain and lose.
         aggregate: how the losses of the columns become one value; None for the metric's own way.
         gs_factor: below 0.5 suppression costs less, above it generalization does.
         monotone: leave out what suppression costs.
@@ -206,6 +209,7 @@ class SearchOptions(Part):
             "entropy",
             "ambiguity",
             "classification",
+            "publisher_payout",
         ],
         checked(choice("quality metric", _METRICS)),
     ] = Field(default="loss", description="The quality metric to optimize.")
@@ -214,6 +218,9 @@ class SearchOptions(Part):
         checked(text("the name of the column of class values")),
         WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
     ] = Field(default=None, description="For the metric classification: the released column that is to be told.")
+    prices: Prices | None = Field(
+        default=None, description="For the metric publisher_payout: what the publisher and an attacker gain and lose."
+    )
     aggregate: Annotated[
         Literal["sum", "arithmetic_mean", "geometric_mean", "maximum", "rank"] | None,
         checked(choice("aggregate", _AGGREGATES)),
@@ -298,7 +305,7 @@ class SearchOptions(Part):
     def _without_other_options(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Only what the algorithm takes, so that what is written can be read back."""
         written: dict[str, Any] = handler(self)
-        for option in ("classify", "aggregate", "gs_factor", "monotone"):
+        for option in ("classify", "prices", "aggregate", "gs_factor", "monotone"):
             if getattr(self, option) == type(self).model_fields[option].default:
                 written.pop(option, None)
         return {name: item for name, item in written.items() if self.algorithm in _TAKEN_BY.get(name, _ALGORITHMS)}
@@ -314,6 +321,12 @@ def _metric_faults(given: Mapping[str, Any]) -> Iterator[Fault]:
         yield Fault((), why, True)
     if metric != "classification" and given.get("classify") is not None:
         yield Fault(("classify",), "'classify' is for the metric classification", True)
+    if metric == "publisher_payout" and given.get("prices") is None:
+        yield Fault((), "missing 'prices': such as {benefit: 1200, loss: 300, gain: 300, cost: 4}", True)
+    if metric != "publisher_payout" and given.get("prices") is not None:
+        yield Fault(("prices",), "'prices' are for the metric publisher_payout", True)
+    if metric == "publisher_payout" and given.get("monotone"):
+        yield Fault(("monotone",), "publisher_payout is what a release earns, of which suppression is a part", True)
     if given.get("aggregate") is not None and metric not in _PER_COLUMN:
         why = f"{metric} has no loss per column to aggregate; {', '.join(_PER_COLUMN)} have"
         yield Fault(("aggregate",), why, True)

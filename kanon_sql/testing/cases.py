@@ -181,6 +181,12 @@ CASES: dict[str, dict[str, Any]] = {
         ],
         "suppression": {"limit": 0.4},
     },
+    "publisher's payout, no attack, persons": {
+        "unit": "person",
+        "privacy": [{"no_attack": {"gain": 5, "cost": 2}}],
+        "suppression": {"limit": 0.4},
+        "search": {"metric": "publisher_payout", "prices": {"benefit": 12, "loss": 30, "gain": 15, "cost": 2}},
+    },
     "entropy by estimate, persons": {
         "unit": "person",
         "quasi_identifiers": FEW,

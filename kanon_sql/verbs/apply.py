@@ -125,7 +125,7 @@ def _recoded(
         name: column.model_copy(update={"minimum_level": kept.node[name], "maximum_level": kept.node[name]})
         for name, column in spec.quasi_identifiers.items()
     }
-    kept_options = ("metric", "classify", "aggregate", "gs_factor", "monotone")
+    kept_options = ("metric", "classify", "prices", "aggregate", "gs_factor", "monotone")
     search = type(spec.search)(**{name: getattr(spec.search, name) for name in kept_options})  # there is one node
     held = {"quasi_identifiers": columns, "recoding": RecodingOptions(), "search": search}
     with searched(engine, spec.model_copy(update=held), report) as chosen:

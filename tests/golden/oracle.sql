@@ -118,8 +118,11 @@ SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN ("class_size" >= 3) THE
 -- engines/scratch/record
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_suppressed"]', '(the time)');
 
+-- «evaluate/suppressed 1»
+(SELECT "code1" AS "k0", "code3" AS "k1", CAST(SUM("row_count") AS INT) AS "class_rows", CAST(SUM("row_count") AS INT) AS "class_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code1", "code3")
+
 -- evaluate/suppressed
-CREATE TABLE "kanon_scratch"."kanon_run_suppressed" AS SELECT "k0", "k1", "class_rows" FROM (SELECT "k0", "k1", "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "code1" AS "k0", "code3" AS "k1", CAST(SUM("row_count") AS INT) AS "class_rows", CAST(SUM("row_count") AS INT) AS "class_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code1", "code3") "classes") "flagged" WHERE "satisfied" = 0;
+CREATE TABLE "kanon_scratch"."kanon_run_suppressed" AS SELECT "k0", "k1", "class_rows" FROM (SELECT "k0", "k1", "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM «evaluate/suppressed 1» "classes") "flagged" WHERE "satisfied" = 0;
 
 -- engines/scratch/create_record
 BEGIN
@@ -144,8 +147,11 @@ SELECT 0 AS "attribute", COALESCE(SUM("written"."row_count"), 0) AS "foreign_row
 UNION ALL
 SELECT 1 AS "attribute", COALESCE(SUM("written"."row_count"), 0) AS "foreign_rows" FROM (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "label", COUNT(*) AS "row_count" FROM "clinic"."kanon_run_release" "checked" GROUP BY CAST("checked"."sex" AS VARCHAR2(4000))) "written" LEFT JOIN (SELECT DISTINCT "l0" AS "label", 1 AS "known" FROM "kanon_scratch"."kanon_run_lookup1") "labels" ON ("written"."label" = "labels"."label" OR ("written"."label" IS NULL AND "labels"."label" IS NULL)) WHERE "labels"."known" IS NULL;
 
+-- «evaluate/achieved 1»
+(SELECT CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_rows", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_size" FROM (SELECT CAST("checked"."age" AS VARCHAR2(4000)) AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", 1 AS "row_count" FROM "clinic"."kanon_run_release" "checked") "frequency" GROUP BY "q0", "q1")
+
 -- evaluate/achieved
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_rows", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_size" FROM (SELECT CAST("checked"."age" AS VARCHAR2(4000)) AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", 1 AS "row_count" FROM "clinic"."kanon_run_release" "checked") "frequency" GROUP BY "q0", "q1") "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM «evaluate/achieved 1» "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" "checked";
 
 -- release/manifest/create
 BEGIN
@@ -404,11 +410,11 @@ SELECT COUNT(*) AS "row_count", SUM("kanon_masked") AS "masked_rows" FROM "kanon
 -- release/labels
 SELECT 0 AS "attribute", COALESCE(SUM("written"."row_count"), 0) AS "foreign_rows" FROM (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "label", COUNT(*) AS "row_count" FROM "clinic"."kanon_run_release" "checked" GROUP BY CAST("checked"."sex" AS VARCHAR2(4000))) "written" LEFT JOIN (SELECT DISTINCT "l0" AS "label", 1 AS "known" FROM "kanon_scratch"."kanon_run_lookup0") "labels" ON ("written"."label" = "labels"."label" OR ("written"."label" IS NULL AND "labels"."label" IS NULL)) WHERE "labels"."known" IS NULL AND ("written"."label" IS NULL OR "written"."label" <> '*');
 
--- «evaluate/achieved 1»
+-- «evaluate/achieved 2»
 (SELECT "held"."k0" AS "k0", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share" FROM (SELECT "q0" AS "k0", "value_code", CAST(COUNT(*) AS INT) AS "value_rows", CAST(COUNT(*) AS INT) AS "value_count" FROM (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", 1 AS "row_count" FROM "clinic"."kanon_run_release" "checked") "frequency" GROUP BY "q0", "value_code") "held" LEFT JOIN (SELECT "value" AS "reference_value", "reference_share" FROM "kanon_scratch"."kanon_run_sensitive0") "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL)))
 
 -- evaluate/achieved
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MAX("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE "class_rows" END) AS "violating_rows3", MAX("m4") AS "worst4", SUM(CASE WHEN "m4" IS NULL THEN 1 ELSE 0 END) AS "unbounded4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows4" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m1", "m2", "m3", "m4", CASE WHEN ("class_size" >= 3) AND ("m1" >= 2) AND ("m2" >= 6.93147179559945315e-01) AND (NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00) AND (NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", COUNT(CASE WHEN "value_count" > 0 THEN "value_code" END) AS "m1", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) > 0 THEN LN(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" END)) - SUM(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" * LN("value_count") ELSE 0 END) / CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" END) AS DOUBLE PRECISION) ELSE 0 END AS "m2", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" >= 2 THEN "value_count" ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN "value_position" = 1 THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" >= 2 THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) ELSE NULL END AS "m3", CASE WHEN SUM("value_count") > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m4" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0") AS "class_total", ROW_NUMBER() OVER (PARTITION BY "k0" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "value_count" DESC NULLS LAST) AS "value_position" FROM «evaluate/achieved 1» "counted") "ranked" GROUP BY "k0") "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MAX("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE "class_rows" END) AS "violating_rows3", MAX("m4") AS "worst4", SUM(CASE WHEN "m4" IS NULL THEN 1 ELSE 0 END) AS "unbounded4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows4" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m1", "m2", "m3", "m4", CASE WHEN ("class_size" >= 3) AND ("m1" >= 2) AND ("m2" >= 6.93147179559945315e-01) AND (NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00) AND (NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", COUNT(CASE WHEN "value_count" > 0 THEN "value_code" END) AS "m1", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) > 0 THEN LN(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" END)) - SUM(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" * LN("value_count") ELSE 0 END) / CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" END) AS DOUBLE PRECISION) ELSE 0 END AS "m2", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" >= 2 THEN "value_count" ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN "value_position" = 1 THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" >= 2 THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) ELSE NULL END AS "m3", CASE WHEN SUM("value_count") > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m4" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0") AS "class_total", ROW_NUMBER() OVER (PARTITION BY "k0" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "value_count" DESC NULLS LAST) AS "value_position" FROM «evaluate/achieved 2» "counted") "ranked" GROUP BY "k0") "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" "checked";
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', '8c68bf9e5130ff6466a20d74c4ad15c42fd8fce6fd84414819e7175dae6bfc98', '{"published_at": "(the time)"}');
@@ -983,17 +989,29 @@ CREATE TABLE "kanon_scratch"."kanon_run_suppressed" AS SELECT "k0", "class_rows"
 -- release/write
 CREATE TABLE "kanon_scratch"."kanon_run_staged" AS SELECT CASE WHEN NOT "suppressed"."class_rows" IS NULL THEN '*' ELSE "lookup0"."l0" END AS "sex", "kanon_source"."dx" AS "dx", CASE WHEN NOT "suppressed"."class_rows" IS NULL THEN 1 ELSE 0 END AS "kanon_masked", CAST("kanon_source"."person" AS VARCHAR2(4000)) AS "kanon_unit" FROM "clinic"."visits" "kanon_source" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON (CAST("kanon_source"."sex" AS VARCHAR2(4000)) = "lookup0"."value" OR (CAST("kanon_source"."sex" AS VARCHAR2(4000)) IS NULL AND "lookup0"."value" IS NULL)) LEFT JOIN "kanon_scratch"."kanon_run_suppressed" "suppressed" ON "lookup0"."c0" = "suppressed"."k0";
 
--- «evaluate/achieved 2»
+-- «evaluate/achieved 3»
 (SELECT "q0" AS "k0", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_rows", COUNT(DISTINCT "unit") AS "class_size", SUM(COUNT(DISTINCT "unit")) OVER () AS "all_size" FROM (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", CAST("checked"."kanon_unit" AS VARCHAR2(4000)) AS "unit", 1 AS "row_count" FROM "kanon_scratch"."kanon_run_staged" "checked") "frequency" GROUP BY "q0")
 
 -- evaluate/achieved
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m1", CASE WHEN ("class_size" >= 3) AND (NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", CASE WHEN "base"."class_rows" = "values0"."class_rows" THEN "base"."class_rows" END AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m1" AS "m1" FROM «evaluate/achieved 2» "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0") AS "class_total" FROM (SELECT "held"."k0" AS "k0", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share" FROM (SELECT "q0" AS "k0", "value_code", CAST(COUNT(*) AS INT) AS "value_rows", COUNT(DISTINCT "unit") AS "value_count" FROM (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", CAST("checked"."kanon_unit" AS VARCHAR2(4000)) AS "unit", 1 AS "row_count" FROM "kanon_scratch"."kanon_run_staged" "checked") "frequency" GROUP BY "q0", "value_code") "held" LEFT JOIN (SELECT "value" AS "reference_value", "reference_share" FROM "kanon_scratch"."kanon_run_sensitive0") "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) "counted") "ranked" GROUP BY "k0") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_scratch"."kanon_run_staged" "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m1", CASE WHEN ("class_size" >= 3) AND (NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", CASE WHEN "base"."class_rows" = "values0"."class_rows" THEN "base"."class_rows" END AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m1" AS "m1" FROM «evaluate/achieved 3» "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0") AS "class_total" FROM (SELECT "held"."k0" AS "k0", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share" FROM (SELECT "q0" AS "k0", "value_code", CAST(COUNT(*) AS INT) AS "value_rows", COUNT(DISTINCT "unit") AS "value_count" FROM (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", CAST("checked"."kanon_unit" AS VARCHAR2(4000)) AS "unit", 1 AS "row_count" FROM "kanon_scratch"."kanon_run_staged" "checked") "frequency" GROUP BY "q0", "value_code") "held" LEFT JOIN (SELECT "value" AS "reference_value", "reference_share" FROM "kanon_scratch"."kanon_run_sensitive0") "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) "counted") "ranked" GROUP BY "k0") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_scratch"."kanon_run_staged" "checked";
 
 -- release/count
 SELECT COUNT(*) AS "row_count", SUM("kanon_masked") AS "masked_rows", COUNT(DISTINCT CASE WHEN "kanon_masked" = 0 THEN "kanon_unit" END) AS "persons" FROM "kanon_scratch"."kanon_run_staged" "counted";
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', '35061ef0fcbb9ea2cd4bd4eea619e022abc35b4182f3c8247205bb0ff3200df6', '{"published_at": "(the time)"}');
+
+-- evaluate/node
+SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN ("class_size" >= 5) THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN ("class_size" >= 5) THEN 0 ELSE "class_rows" END) AS "suppressed", 0 AS "suppressed_monotone", SUM("class_rows") AS "judged_rows", SUM("class_size") AS "judged_sizes", SUM(CASE WHEN ("class_size" >= 5) THEN CAST("class_rows" AS DOUBLE PRECISION) * (0) ELSE 0 END) AS "kept_width", SUM(CAST("class_rows" AS DOUBLE PRECISION) * (0)) AS "width", SUM(CASE WHEN NOT (("class_size" >= 5)) THEN 0 WHEN "class_size" > 0 AND 9.00000000000000000e+00 > 2.00000000000000000e+00 * "class_size" THEN CAST("class_rows" AS DOUBLE PRECISION) / CAST("class_size" AS DOUBLE PRECISION) WHEN "class_size" <= 0 AND 9.00000000000000000e+00 > 2.00000000000000000e+00 THEN "class_rows" ELSE 0 END) AS "found_rows" FROM (SELECT CAST(SUM("row_count") AS INT) AS "class_rows", CAST(SUM("row_count") AS INT) AS "class_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code1", "code3") "classes";
+
+-- evaluate/suppressed
+CREATE TABLE "kanon_scratch"."kanon_run_suppressed" AS SELECT "k0", "k1", "class_rows" FROM (SELECT "k0", "k1", "class_rows", "class_size", CASE WHEN ("class_size" >= 5) THEN 1 ELSE 0 END AS "satisfied" FROM «evaluate/suppressed 1» "classes") "flagged" WHERE "satisfied" = 0;
+
+-- evaluate/achieved
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 5 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 5 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 5) THEN 1 ELSE 0 END AS "satisfied" FROM «evaluate/achieved 1» "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" "checked";
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', '6f2ddb62448ed46a1d132fec1647efb3613d95ef2017c128245f8b9c34d2723b', '{"published_at": "(the time)"}');
 
 -- «evaluate/node 12»
 (4.16666666666666644e-02 - (7.29166666666666678e-03 - (3.84424603174603153e-03 - 4.13411458333333339e-03 / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2)) / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2)) / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2))
@@ -1014,7 +1032,7 @@ CREATE TABLE "kanon_scratch"."kanon_run_suppressed" AS SELECT "k0", "class_rows"
 CREATE TABLE "clinic"."kanon_run_release" AS SELECT "lookup0"."l0" AS "sex", "kanon_source"."dx" AS "dx" FROM "clinic"."visits" "kanon_source" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON (CAST("kanon_source"."sex" AS VARCHAR2(4000)) = "lookup0"."value" OR (CAST("kanon_source"."sex" AS VARCHAR2(4000)) IS NULL AND "lookup0"."value" IS NULL)) LEFT JOIN "kanon_scratch"."kanon_run_suppressed" "suppressed" ON "lookup0"."c0" = "suppressed"."k0" WHERE "suppressed"."class_rows" IS NULL ORDER BY DBMS_RANDOM.VALUE();
 
 -- evaluate/achieved
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN(CASE WHEN "m0_second" = 0 THEN 0 WHEN "m0" > LN("m0_second") THEN LN("m0_second") ELSE "m0" END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0_second" = 0 THEN 0 WHEN "m0" > LN("m0_second") THEN LN("m0_second") ELSE "m0" END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m0_second") AS "second0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m0_second", CASE WHEN ("m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) > 0 THEN CASE FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2)) + «evaluate/node 12» / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) END - SUM«evaluate/node 13» / CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) ELSE 0 END AS "m0", COUNT(CASE WHEN "value_count" > 0 THEN "value_code" END) AS "m0_second" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM «evaluate/achieved 1» "counted") "ranked" GROUP BY "k0") "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN(CASE WHEN "m0_second" = 0 THEN 0 WHEN "m0" > LN("m0_second") THEN LN("m0_second") ELSE "m0" END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0_second" = 0 THEN 0 WHEN "m0" > LN("m0_second") THEN LN("m0_second") ELSE "m0" END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m0_second") AS "second0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m0_second", CASE WHEN ("m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) > 0 THEN CASE FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2)) + «evaluate/node 12» / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) END - SUM«evaluate/node 13» / CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) ELSE 0 END AS "m0", COUNT(CASE WHEN "value_count" > 0 THEN "value_code" END) AS "m0_second" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM «evaluate/achieved 2» "counted") "ranked" GROUP BY "k0") "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" "checked";
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', 'e346aa6f410e86b9a550556a2f95696a5cd705d0aadb2bce36000bcfc033bbb0', '{"published_at": "(the time)"}');
@@ -1097,14 +1115,14 @@ CREATE TABLE "kanon_scratch"."kanon_run_staged" AS SELECT "lookup0"."l0" AS "sex
 -- frequency/population/sums
 SELECT (SELECT SUM("row_count") FROM «frequency/population/sums 1» "frequency") AS "encoded_rows", (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_people0") AS "all_rows" FROM DUAL;
 
--- «evaluate/achieved 3»
+-- «evaluate/achieved 4»
 (CASE WHEN "m1" >= "class_size" AND "m1" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m1" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m1" AS DOUBLE PRECISION) THEN 0 ELSE 1 END)
 
--- «evaluate/achieved 4»
+-- «evaluate/achieved 5»
 (CASE WHEN "m1" >= "class_size" AND "m1" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m1" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m1" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END)
 
 -- evaluate/achieved
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 3» AS "violating_classes1", SUM«evaluate/achieved 4» AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 15» THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 2» "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «frequency/population/sums 1» "frequency" GROUP BY "q0", "value_code") "counted") "ranked" GROUP BY "k0") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_scratch"."kanon_run_staged" "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 4» AS "violating_classes1", SUM«evaluate/achieved 5» AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 15» THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 3» "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «frequency/population/sums 1» "frequency" GROUP BY "q0", "value_code") "counted") "ranked" GROUP BY "k0") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_scratch"."kanon_run_staged" "checked";
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', 'b7e4891c2bb1638dceb689f492a60df429168183caea352e32b42f9f7314b398', '{"published_at": "(the time)"}');
@@ -1690,28 +1708,28 @@ INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch"
 -- verbs/hierarchy/given
 CREATE TABLE "kanon_scratch"."kanon_run_given_raw" AS SELECT CAST("given"."l0" AS DATE) AS "q0", 1 AS "row_count" FROM "kanon_scratch"."kanon_run_given" "given";
 
--- «evaluate/achieved 5»
+-- «evaluate/achieved 6»
 (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_rows", COUNT(DISTINCT "unit") AS "class_size", SUM(COUNT(DISTINCT "unit")) OVER () AS "all_size" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1")
 
 -- evaluate/achieved
 WITH "kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share" FROM (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "value", COUNT(DISTINCT "original"."person") AS "reference_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))) "value_counts")
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", CASE WHEN "base"."class_rows" = "values0"."class_rows" THEN "base"."class_rows" END AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 5» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total" FROM (SELECT "held"."k0" AS "k0", "held"."k1" AS "k1", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", CAST(COUNT(*) AS INT) AS "value_rows", COUNT(DISTINCT "unit") AS "value_count" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1", "value_code") "held" LEFT JOIN "kanon_run_reference0" "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
-
--- «evaluate/achieved 6»
-WITH "kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share" FROM (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "value", COUNT(*) AS "reference_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))) "value_counts")
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", CASE WHEN "base"."class_rows" = "values0"."class_rows" THEN "base"."class_rows" END AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 6» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total" FROM (SELECT "held"."k0" AS "k0", "held"."k1" AS "k1", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", CAST(COUNT(*) AS INT) AS "value_rows", COUNT(DISTINCT "unit") AS "value_count" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1", "value_code") "held" LEFT JOIN "kanon_run_reference0" "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
 -- «evaluate/achieved 7»
+WITH "kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share" FROM (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "value", COUNT(*) AS "reference_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))) "value_counts")
+
+-- «evaluate/achieved 8»
 (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total" FROM (SELECT "held"."k0" AS "k0", "held"."k1" AS "k1", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", CAST(COUNT(*) AS INT) AS "value_rows", CAST(COUNT(*) AS INT) AS "value_count" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", 1 AS "row_count" FROM "clinic"."visits_release" "checked") "frequency" GROUP BY "q0", "q1", "value_code") "held" LEFT JOIN "kanon_run_reference0" "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) "counted") "ranked" GROUP BY "k0", "k1")
 
 -- evaluate/achieved
-«evaluate/achieved 6»
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM «evaluate/achieved 7» "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."visits_release" "checked";
+«evaluate/achieved 7»
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM «evaluate/achieved 8» "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."visits_release" "checked";
 
 -- evaluate/histogram
-«evaluate/achieved 6»
+«evaluate/achieved 7»
 SELECT 0 AS "histogram", "bin_number", COUNT(*) AS "bin_classes", SUM("class_size") AS "bin_records", MIN("class_size") AS "bin_smallest", SUM("class_rows") AS "bin_rows" FROM (SELECT "class_rows", "class_size", CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "bin_number" FROM (SELECT CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_rows", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_size" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", 1 AS "row_count" FROM "clinic"."visits_release" "checked") "frequency" GROUP BY "q0", "q1") "counted") "binned" GROUP BY "bin_number"
 UNION ALL
-SELECT 1 AS "histogram", "bin_number", COUNT(*) AS "bin_classes", SUM("class_size") AS "bin_records", MIN("class_size") AS "bin_smallest", SUM("class_rows") AS "bin_rows" FROM (SELECT "class_rows", "class_size", CASE WHEN "m0" <= 1.00000000000000006e-09 THEN 0 WHEN "m0" <= 5.00000010000000022e-02 THEN 1 WHEN "m0" <= 1.00000001000000005e-01 THEN 2 WHEN "m0" <= 1.50000000999999994e-01 THEN 3 WHEN "m0" <= 2.00000001000000011e-01 THEN 4 WHEN "m0" <= 2.50000001000000027e-01 THEN 5 WHEN "m0" <= 3.00000001000000016e-01 THEN 6 WHEN "m0" <= 3.50000001000000005e-01 THEN 7 WHEN "m0" <= 4.00000001000000049e-01 THEN 8 WHEN "m0" <= 4.50000001000000038e-01 THEN 9 WHEN "m0" <= 5.00000000999999972e-01 THEN 10 WHEN "m0" <= 5.50000001000000016e-01 THEN 11 WHEN "m0" <= 6.00000000999999950e-01 THEN 12 WHEN "m0" <= 6.50000000999999994e-01 THEN 13 WHEN "m0" <= 7.00000000999999927e-01 THEN 14 WHEN "m0" <= 7.50000000999999972e-01 THEN 15 WHEN "m0" <= 8.00000001000000016e-01 THEN 16 WHEN "m0" <= 8.50000000999999950e-01 THEN 17 WHEN "m0" <= 9.00000000999999994e-01 THEN 18 WHEN "m0" <= 9.50000000999999927e-01 THEN 19 WHEN "m0" <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS "bin_number" FROM «evaluate/achieved 7» "counted") "binned" GROUP BY "bin_number"
+SELECT 1 AS "histogram", "bin_number", COUNT(*) AS "bin_classes", SUM("class_size") AS "bin_records", MIN("class_size") AS "bin_smallest", SUM("class_rows") AS "bin_rows" FROM (SELECT "class_rows", "class_size", CASE WHEN "m0" <= 1.00000000000000006e-09 THEN 0 WHEN "m0" <= 5.00000010000000022e-02 THEN 1 WHEN "m0" <= 1.00000001000000005e-01 THEN 2 WHEN "m0" <= 1.50000000999999994e-01 THEN 3 WHEN "m0" <= 2.00000001000000011e-01 THEN 4 WHEN "m0" <= 2.50000001000000027e-01 THEN 5 WHEN "m0" <= 3.00000001000000016e-01 THEN 6 WHEN "m0" <= 3.50000001000000005e-01 THEN 7 WHEN "m0" <= 4.00000001000000049e-01 THEN 8 WHEN "m0" <= 4.50000001000000038e-01 THEN 9 WHEN "m0" <= 5.00000000999999972e-01 THEN 10 WHEN "m0" <= 5.50000001000000016e-01 THEN 11 WHEN "m0" <= 6.00000000999999950e-01 THEN 12 WHEN "m0" <= 6.50000000999999994e-01 THEN 13 WHEN "m0" <= 7.00000000999999927e-01 THEN 14 WHEN "m0" <= 7.50000000999999972e-01 THEN 15 WHEN "m0" <= 8.00000001000000016e-01 THEN 16 WHEN "m0" <= 8.50000000999999950e-01 THEN 17 WHEN "m0" <= 9.00000000999999994e-01 THEN 18 WHEN "m0" <= 9.50000000999999927e-01 THEN 19 WHEN "m0" <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS "bin_number" FROM «evaluate/achieved 8» "counted") "binned" GROUP BY "bin_number"
 UNION ALL
 SELECT 0 AS "histogram", -2 AS "bin_number", NULL AS "bin_classes", NULL AS "bin_records", NULL AS "bin_smallest", COUNT(*) AS "bin_rows" FROM "clinic"."visits_release" "checked";
 
@@ -3015,17 +3033,8 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 -- «frequency/population/ambiguous 2»
 "kanon_run_lookup1" AS «hierarchies/coverage 28»,
 
--- «frequency/population/ambiguous 4»
-(SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_lookup1" "meant") "meanings" GROUP BY "value", "label")
-
 -- «frequency/population/ambiguous 3»
-"kanon_run_labels1" AS «frequency/population/ambiguous 4»
-
--- «frequency/population/ambiguous 5»
-SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_labels0" GROUP BY "label") "meant"
-
--- «frequency/population/ambiguous 6»
-SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_labels1" GROUP BY "label") "meant"
+(SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_lookup1" "meant") "meanings" GROUP BY "value", "label")
 
 -- frequency/population/ambiguous
 «hierarchies/range 1»
@@ -3035,24 +3044,21 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 «frequency/population/ambiguous 1»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
 «frequency/population/ambiguous 2»
-«frequency/population/ambiguous 3»
-«frequency/population/ambiguous 5»
+"kanon_run_labels1" AS «frequency/population/ambiguous 3»
+SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_labels0" GROUP BY "label") "meant"
 UNION ALL
-«frequency/population/ambiguous 6»;
-
--- «frequency/all_found 8»
-(SELECT "q0", CAST(CAST("written"."q0" AS VARCHAR2(4000)) AS VARCHAR2(4000)) AS "l0", "q1", CAST(CAST("written"."q1" AS VARCHAR2(4000)) AS VARCHAR2(4000)) AS "l1" FROM (SELECT DISTINCT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1" FROM "clinic"."other" "checked") "written")
+SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_labels1" GROUP BY "label") "meant";
 
 -- «frequency/all_found 7»
-(SELECT "labelled".*, CASE WHEN "l0" IN ('*') AND "l1" IN ('*') THEN 1 ELSE 0 END AS "is_top" FROM «frequency/all_found 8» "labelled")
+(SELECT "q0", CAST(CAST("written"."q0" AS VARCHAR2(4000)) AS VARCHAR2(4000)) AS "l0", "q1", CAST(CAST("written"."q1" AS VARCHAR2(4000)) AS VARCHAR2(4000)) AS "l1" FROM (SELECT DISTINCT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1" FROM "clinic"."other" "checked") "written")
 
 -- «frequency/all_found 6»
-"kanon_run_classes" AS «frequency/all_found 7»
+(SELECT "labelled".*, CASE WHEN "l0" IN ('*') AND "l1" IN ('*') THEN 1 ELSE 0 END AS "is_top" FROM «frequency/all_found 7» "labelled")
 
--- «frequency/all_found 9»
+-- «frequency/all_found 8»
 (SELECT SUM("own"."row_count") FROM "kanon_run_population0" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
--- «frequency/all_found 10»
+-- «frequency/all_found 9»
 (SELECT COUNT(*) FROM "kanon_run_classes" "own" JOIN (SELECT DISTINCT "l0" AS "value" FROM "kanon_run_classes") "again0" ON ("own"."l0" = "again0"."value" OR ("own"."l0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "l1" AS "value" FROM "kanon_run_classes") "again1" ON ("own"."l1" = "again1"."value" OR ("own"."l1" IS NULL AND "again1"."value" IS NULL)))
 
 -- frequency/all_found
@@ -3062,98 +3068,98 @@ UNION ALL
 «hierarchies/nesting 35»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
 «frequency/population/ambiguous 2»
-«frequency/all_found 6»
-SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" "whole") AS "there0", «frequency/all_found 9» AS "found0", (SELECT COUNT(*) FROM "clinic"."other_census" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_population1" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found1", (SELECT COUNT(*) FROM "kanon_run_classes" "whole") AS "there2", «frequency/all_found 10» AS "found2" FROM DUAL;
+"kanon_run_classes" AS «frequency/all_found 6»
+SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" "whole") AS "there0", «frequency/all_found 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."other_census" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_population1" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found1", (SELECT COUNT(*) FROM "kanon_run_classes" "whole") AS "there2", «frequency/all_found 9» AS "found2" FROM DUAL;
 
 -- «frequency/population/overlap 1»
-WITH "kanon_run_classes" AS «frequency/all_found 7»,
-
--- «frequency/population/overlap 2»
 "kanon_run_population0" AS «hierarchies/range 2»,
 
--- «frequency/population/overlap 3»
+-- «frequency/population/overlap 2»
 "kanon_run_meaning0" AS (SELECT "labels"."value" AS "value", "labels"."label" AS "label" FROM "kanon_run_labels0" "labels" JOIN (SELECT DISTINCT "l0" AS "label" FROM "kanon_run_classes" WHERE "is_top" = 0) "written" ON ("labels"."label" = "written"."label" OR ("labels"."label" IS NULL AND "written"."label" IS NULL))),
 
--- «frequency/population/overlap 4»
-"kanon_run_labels1" AS «frequency/population/ambiguous 4»,
+-- «frequency/population/overlap 3»
+"kanon_run_labels1" AS «frequency/population/ambiguous 3»,
 
--- «frequency/population/overlap 6»
+-- «frequency/population/overlap 4»
 (SELECT "labels"."value" AS "value", "labels"."label" AS "label" FROM "kanon_run_labels1" "labels" JOIN (SELECT DISTINCT "l1" AS "label" FROM "kanon_run_classes" WHERE "is_top" = 0) "written" ON ("labels"."label" = "written"."label" OR ("labels"."label" IS NULL AND "written"."label" IS NULL)))
 
--- «frequency/population/overlap 5»
-"kanon_run_meaning1" AS «frequency/population/overlap 6»
-
--- «frequency/population/overlap 7»
-SELECT (SELECT COUNT(*) FROM "kanon_run_classes" WHERE "is_top" = 1) AS "tops", (SELECT COUNT(*) FROM "kanon_run_classes" WHERE "is_top" = 0) AS "others", (SELECT COUNT(*) FROM (SELECT DISTINCT "l0", "l1" FROM "kanon_run_classes" WHERE "is_top" = 0) "vectors") AS "looks", (SELECT COUNT(*) FROM (SELECT "value" FROM "kanon_run_meaning0" GROUP BY "value" HAVING COUNT(*) > 1) "several0") + (SELECT COUNT(*) FROM (SELECT "value" FROM "kanon_run_meaning1" GROUP BY "value" HAVING COUNT(*) > 1) "several1") AS "several" FROM DUAL
-
 -- frequency/population/overlap
+WITH "kanon_run_classes" AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
-«frequency/population/overlap 2»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
 «hierarchies/nesting 35»
 «frequency/population/ambiguous 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 4»
-«frequency/population/overlap 5»
-«frequency/population/overlap 7»;
+«frequency/population/overlap 3»
+"kanon_run_meaning1" AS «frequency/population/overlap 4»
+SELECT (SELECT COUNT(*) FROM "kanon_run_classes" WHERE "is_top" = 1) AS "tops", (SELECT COUNT(*) FROM "kanon_run_classes" WHERE "is_top" = 0) AS "others", (SELECT COUNT(*) FROM (SELECT DISTINCT "l0", "l1" FROM "kanon_run_classes" WHERE "is_top" = 0) "vectors") AS "looks", (SELECT COUNT(*) FROM (SELECT "value" FROM "kanon_run_meaning0" GROUP BY "value" HAVING COUNT(*) > 1) "several0") + (SELECT COUNT(*) FROM (SELECT "value" FROM "kanon_run_meaning1" GROUP BY "value" HAVING COUNT(*) > 1) "several1") AS "several" FROM DUAL;
 
 -- «frequency/population/coverage 1»
-"kanon_run_classes" AS «frequency/all_found 7»,
+"kanon_run_classes" AS «frequency/all_found 6»,
 
 -- «frequency/population/coverage 2»
-"kanon_run_meaning1" AS «frequency/population/overlap 6»,
+"kanon_run_meaning1" AS «frequency/population/overlap 4»,
 
 -- frequency/population/coverage
 WITH "kanon_run_population1" AS «hierarchies/range 4»,
-«frequency/population/overlap 2»
+«frequency/population/overlap 1»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
 «hierarchies/nesting 35»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 4»
+«frequency/population/overlap 3»
 «frequency/population/coverage 2»
 "kanon_run_matches1" AS (SELECT "vectors"."q0" AS "v0", "classes"."q0" AS "q0", "vectors"."q1" AS "v1", "classes"."q1" AS "q1", "vectors"."row_count" AS "row_count" FROM "kanon_run_population1" "vectors" JOIN "kanon_run_meaning0" "meaning0" ON ("vectors"."q0" = "meaning0"."value" OR ("vectors"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" "meaning1" ON ("vectors"."q1" = "meaning1"."value" OR ("vectors"."q1" IS NULL AND "meaning1"."value" IS NULL)) JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) "classes" ON ("classes"."l0" = "meaning0"."label" OR ("classes"."l0" IS NULL AND "meaning0"."label" IS NULL)) AND ("classes"."l1" = "meaning1"."label" OR ("classes"."l1" IS NULL AND "meaning1"."label" IS NULL)))
 SELECT (SELECT COUNT(*) FROM "kanon_run_population1") AS "vectors", COUNT(*) AS "found", SUM(CASE WHEN "class_count" > 1 THEN 1 ELSE 0 END) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_run_matches1" GROUP BY "v0", "v1") "counted";
 
--- «evaluate/achieved 8»
-(SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", "kanon_source"."person" AS "person", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_run_persons0" "kanon_source" JOIN "kanon_run_meaning0" "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label", "kanon_source"."person")
-
 -- «evaluate/achieved 9»
-(SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_rows", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_size" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1")
+WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 
 -- «evaluate/achieved 10»
+"kanon_run_matched0" AS (SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", "kanon_source"."person" AS "person", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_run_persons0" "kanon_source" JOIN "kanon_run_meaning0" "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label", "kanon_source"."person"),
+
+-- «evaluate/achieved 11»
+"kanon_run_persons1" AS «frequency/population/moving 2»,
+
+-- «evaluate/achieved 12»
+"kanon_run_matched1" AS (SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", "kanon_source"."person" AS "person", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_run_persons1" "kanon_source" JOIN "kanon_run_meaning0" "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label", "kanon_source"."person")
+
+-- «evaluate/achieved 13»
+(SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_rows", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_size" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1")
+
+-- «evaluate/achieved 14»
 (SELECT "q0", "q1", "person" AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR2(4000)) AS "unit", "row_count" FROM (SELECT "classes"."q0", "classes"."q1", "matched"."person", "matched"."row_count" FROM "kanon_run_matched0" "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."person", "everybody"."row_count" FROM "kanon_run_classes" "classes" CROSS JOIN (SELECT "kanon_source"."person" AS "person", CAST(COALESCE(SUM("row_count"), 0) AS INT) AS "row_count" FROM "kanon_run_persons0" "kanon_source" GROUP BY "kanon_source"."person") "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS VARCHAR2(4000)) AS "person", CAST(0 AS INT) AS "row_count" FROM "kanon_run_classes") "counted")
 
+-- «evaluate/achieved 15»
+(SELECT "q0", "q1", "person" AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR2(4000)) AS "unit", "row_count" FROM (SELECT "classes"."q0", "classes"."q1", "matched"."person", "matched"."row_count" FROM "kanon_run_matched1" "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."person", "everybody"."row_count" FROM "kanon_run_classes" "classes" CROSS JOIN (SELECT "kanon_source"."person" AS "person", CAST(COALESCE(SUM("row_count"), 0) AS INT) AS "row_count" FROM "kanon_run_persons1" "kanon_source" GROUP BY "kanon_source"."person") "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS VARCHAR2(4000)) AS "person", CAST(0 AS INT) AS "row_count" FROM "kanon_run_classes") "counted")
+
 -- evaluate/achieved
-WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
-«frequency/population/overlap 2»
+«evaluate/achieved 9»
+«frequency/population/overlap 1»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
 «hierarchies/nesting 35»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 4»
+«frequency/population/overlap 3»
 «frequency/population/coverage 2»
-"kanon_run_matched0" AS «evaluate/achieved 8»,
-"kanon_run_persons1" AS «frequency/population/moving 2»,
-"kanon_run_matched1" AS (SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", "kanon_source"."person" AS "person", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_run_persons1" "kanon_source" JOIN "kanon_run_meaning0" "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label", "kanon_source"."person")
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 3» AS "violating_classes1", SUM«evaluate/achieved 4» AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 15» THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values1"."m1" AS "m1" FROM «evaluate/achieved 9» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 10» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT "q0", "q1", "person" AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR2(4000)) AS "unit", "row_count" FROM (SELECT "classes"."q0", "classes"."q1", "matched"."person", "matched"."row_count" FROM "kanon_run_matched1" "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."person", "everybody"."row_count" FROM "kanon_run_classes" "classes" CROSS JOIN (SELECT "kanon_source"."person" AS "person", CAST(COALESCE(SUM("row_count"), 0) AS INT) AS "row_count" FROM "kanon_run_persons1" "kanon_source" GROUP BY "kanon_source"."person") "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS VARCHAR2(4000)) AS "person", CAST(0 AS INT) AS "row_count" FROM "kanon_run_classes") "counted") "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
-
--- «hierarchies/range 5»
-SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_population0") "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000)
+«evaluate/achieved 10»
+«evaluate/achieved 11»
+«evaluate/achieved 12»
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MAX(CASE WHEN "m2" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m2" AS DOUBLE PRECISION) END) AS "worst2", SUM(CASE WHEN CASE WHEN "m2" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m2" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END) AS "violating_rows2" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN ("m0" >= 3) AND ("m1" >= 5) AND ("m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values1"."m2" AS "m2" FROM «evaluate/achieved 13» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 14» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m2" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 15» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
 -- hierarchies/range
 WITH "kanon_run_population0" AS «hierarchies/range 2»
-«hierarchies/range 5»;
+SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_population0") "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
 -- «hierarchies/nesting 37»
 "kanon_run_lookup0" AS (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_population0") "distinct_values") "labelled"),
@@ -3166,53 +3172,44 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 31»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_population0") "found" LEFT JOIN «hierarchies/coverage 29» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
-
 -- «hierarchies/coverage 30»
-"kanon_run_lookup1" AS «hierarchies/coverage 31»
-
--- «hierarchies/coverage 32»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
-
--- «hierarchies/coverage 33»
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_population0") "found" LEFT JOIN «hierarchies/coverage 29» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/nesting 37»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
-«hierarchies/coverage 30»
-«hierarchies/coverage 32»
+"kanon_run_lookup1" AS «hierarchies/coverage 30»
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
-«hierarchies/coverage 33»;
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+
+-- «frequency/all_found 10»
+"kanon_run_lookup1" AS «hierarchies/coverage 30»,
 
 -- «frequency/all_found 11»
-"kanon_run_lookup1" AS «hierarchies/coverage 31»,
-
--- «frequency/all_found 12»
-(SELECT "labelled".*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS "is_top" FROM «frequency/all_found 8» "labelled")
+(SELECT "labelled".*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS "is_top" FROM «frequency/all_found 7» "labelled")
 
 -- frequency/all_found
 «hierarchies/range 1»
 «hierarchies/nesting 37»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
-«frequency/all_found 11»
-"kanon_run_classes" AS «frequency/all_found 12»
-SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" "whole") AS "there0", «frequency/all_found 9» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" "whole") AS "there1", «frequency/all_found 10» AS "found1" FROM DUAL;
+«frequency/all_found 10»
+"kanon_run_classes" AS «frequency/all_found 11»
+SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" "whole") AS "there0", «frequency/all_found 8» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" "whole") AS "there1", «frequency/all_found 9» AS "found1" FROM DUAL;
 
 -- evaluate/achieved
 «hierarchies/range 1»
 «hierarchies/nesting 37»
 "kanon_run_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_lookup0" "meant") "meanings" GROUP BY "value", "label"),
-"kanon_run_classes" AS «frequency/all_found 12»,
-«frequency/population/overlap 3»
+"kanon_run_classes" AS «frequency/all_found 11»,
+«frequency/population/overlap 2»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
-«frequency/all_found 11»
+«frequency/all_found 10»
 "kanon_run_labels1" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" "meant") "meanings" GROUP BY "value", "label"),
 «frequency/population/coverage 2»
 "kanon_run_matched0" AS (SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_run_population0" "kanon_source" JOIN "kanon_run_meaning0" "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label")
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 9» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT "q0", "q1", "person" AS "value_code", 0 AS "reference_share", "row_count" FROM (SELECT "classes"."q0", "classes"."q1", CAST(NULL AS VARCHAR2(4000)) AS "person", "matched"."row_count" FROM "kanon_run_matched0" "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."person", "everybody"."row_count" FROM "kanon_run_classes" "classes" CROSS JOIN (SELECT CAST(NULL AS VARCHAR2(4000)) AS "person", CAST(COALESCE(SUM("row_count"), 0) AS INT) AS "row_count" FROM "kanon_run_population0" "kanon_source") "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS VARCHAR2(4000)) AS "person", CAST(0 AS INT) AS "row_count" FROM "kanon_run_classes") "counted") "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 13» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT "q0", "q1", "person" AS "value_code", 0 AS "reference_share", "row_count" FROM (SELECT "classes"."q0", "classes"."q1", CAST(NULL AS VARCHAR2(4000)) AS "person", "matched"."row_count" FROM "kanon_run_matched0" "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."person", "everybody"."row_count" FROM "kanon_run_classes" "classes" CROSS JOIN (SELECT CAST(NULL AS VARCHAR2(4000)) AS "person", CAST(COALESCE(SUM("row_count"), 0) AS INT) AS "row_count" FROM "kanon_run_population0" "kanon_source") "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS VARCHAR2(4000)) AS "person", CAST(0 AS INT) AS "row_count" FROM "kanon_run_classes") "counted") "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
 -- frequency/raw
 CREATE TABLE "kanon_scratch"."kanon_run_population0" AS SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", COUNT(*) AS "row_count" FROM "clinic"."census" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000));
@@ -3265,177 +3262,106 @@ SELECT 0 AS "node", COUNT(*) AS "classes", SUM«evaluate/node 19» AS "kept_clas
 -- verbs/check/unknown_persons
 SELECT COUNT(*) AS "unknown_rows" FROM "clinic"."other" "checked" WHERE "checked"."person" IS NULL;
 
--- frequency/population/moving
-WITH "kanon_run_persons0" AS «frequency/population/moving 2»
-SELECT COUNT(*) AS "moving" FROM (SELECT "person" FROM "kanon_run_persons0" GROUP BY "person" HAVING COUNT(*) > 1) "several";
-
--- hierarchies/range
-WITH "kanon_run_population0" AS «hierarchies/range 4»
-«hierarchies/range 5»;
-
--- «hierarchies/nesting 38»
-WITH "kanon_run_population0" AS «hierarchies/range 4»,
-
--- hierarchies/nesting
-«hierarchies/nesting 38»
-«hierarchies/nesting 37»
-"kanon_run_domain1" AS «hierarchies/nesting 36»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
-
--- hierarchies/coverage
-«hierarchies/nesting 38»
-«hierarchies/nesting 37»
-"kanon_run_domain1" AS «hierarchies/nesting 36»,
-«hierarchies/coverage 30»
-«hierarchies/coverage 32»
-UNION ALL
-«hierarchies/coverage 33»;
-
--- frequency/population/ambiguous
-«hierarchies/nesting 38»
-«hierarchies/nesting 37»
-«frequency/population/ambiguous 1»
-"kanon_run_domain1" AS «hierarchies/nesting 36»,
-«frequency/all_found 11»
-«frequency/population/ambiguous 3»
-«frequency/population/ambiguous 5»
-UNION ALL
-«frequency/population/ambiguous 6»;
-
--- frequency/all_found
-«hierarchies/nesting 38»
-«hierarchies/nesting 37»
-"kanon_run_domain1" AS «hierarchies/nesting 36»,
-«frequency/all_found 11»
-«frequency/all_found 6»
-SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other_census" "whole") AS "there0", «frequency/all_found 9» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" "whole") AS "there1", «frequency/all_found 10» AS "found1" FROM DUAL;
-
--- «frequency/population/overlap 8»
-"kanon_run_population0" AS «hierarchies/range 4»,
-
--- frequency/population/overlap
-«frequency/population/overlap 1»
-«frequency/population/overlap 8»
-«hierarchies/nesting 37»
-«frequency/population/ambiguous 1»
-«frequency/population/overlap 3»
-"kanon_run_domain1" AS «hierarchies/nesting 36»,
-«frequency/all_found 11»
-«frequency/population/overlap 4»
-«frequency/population/overlap 5»
-«frequency/population/overlap 7»;
-
--- frequency/population/coverage
-«hierarchies/nesting 38»
-«hierarchies/nesting 37»
-«frequency/population/ambiguous 1»
-«frequency/population/coverage 1»
-«frequency/population/overlap 3»
-"kanon_run_domain1" AS «hierarchies/nesting 36»,
-«frequency/all_found 11»
-«frequency/population/overlap 4»
-«frequency/population/coverage 2»
-"kanon_run_matches0" AS (SELECT "vectors"."q0" AS "v0", "classes"."q0" AS "q0", "vectors"."q1" AS "v1", "classes"."q1" AS "q1", "vectors"."row_count" AS "row_count" FROM "kanon_run_population0" "vectors" JOIN "kanon_run_meaning0" "meaning0" ON ("vectors"."q0" = "meaning0"."value" OR ("vectors"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" "meaning1" ON ("vectors"."q1" = "meaning1"."value" OR ("vectors"."q1" IS NULL AND "meaning1"."value" IS NULL)) JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) "classes" ON ("classes"."l0" = "meaning0"."label" OR ("classes"."l0" IS NULL AND "meaning0"."label" IS NULL)) AND ("classes"."l1" = "meaning1"."label" OR ("classes"."l1" IS NULL AND "meaning1"."label" IS NULL)))
-SELECT (SELECT COUNT(*) FROM "kanon_run_population0") AS "vectors", COUNT(*) AS "found", SUM(CASE WHEN "class_count" > 1 THEN 1 ELSE 0 END) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_run_matches0" GROUP BY "v0", "v1") "counted";
-
 -- evaluate/achieved
-WITH "kanon_run_persons0" AS «frequency/population/moving 2»,
-«frequency/population/overlap 8»
-«hierarchies/nesting 37»
+«evaluate/achieved 9»
+«frequency/population/overlap 1»
+«hierarchies/range 3»
+"kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
+«hierarchies/nesting 35»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
-«frequency/all_found 11»
-«frequency/population/overlap 4»
+«frequency/population/ambiguous 2»
+«frequency/population/overlap 3»
 «frequency/population/coverage 2»
-"kanon_run_matched0" AS «evaluate/achieved 8»
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX(CASE WHEN "m0" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m0" AS DOUBLE PRECISION) END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m0" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN ("m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 5» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 10» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
+«evaluate/achieved 10»
+«evaluate/achieved 11»
+«evaluate/achieved 12»
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 4» AS "violating_classes1", SUM«evaluate/achieved 5» AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 5) AND «evaluate/node 15» THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0", "values1"."m1" AS "m1" FROM «evaluate/achieved 6» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 14» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 15» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
 -- disclosure/beliefs/weights
 SELECT SUM(CASE WHEN CAST("checked"."weight" AS DOUBLE PRECISION) >= 0 AND CAST("checked"."weight" AS DOUBLE PRECISION) < 1e300 THEN 0 ELSE 1 END) AS "unusable", SUM(CASE WHEN CAST("checked"."weight" AS DOUBLE PRECISION) > 0 THEN 1 ELSE 0 END) AS "positive" FROM "clinic"."survey" "checked";
 
--- «hierarchies/range 7»
+-- «hierarchies/range 6»
 (SELECT "kanon_source"."age" AS "q0", CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "s", COUNT(*) AS "row_count" FROM "clinic"."visits" "kanon_source" GROUP BY "kanon_source"."age", CAST("kanon_source"."sex" AS VARCHAR2(4000)), CAST("kanon_source"."dx" AS VARCHAR2(4000)))
 
--- «hierarchies/range 6»
-WITH "kanon_run_beliefs0_counted_source" AS «hierarchies/range 7»,
+-- «hierarchies/range 5»
+WITH "kanon_run_beliefs0_counted_source" AS «hierarchies/range 6»,
 
--- «hierarchies/range 8»
+-- «hierarchies/range 7»
 "kanon_run_beliefs0_background" AS (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "s", SUM(CAST("checked"."weight" AS DOUBLE PRECISION)) AS "weight" FROM "clinic"."survey" "checked" GROUP BY "checked"."age", CAST("checked"."sex" AS VARCHAR2(4000)), CAST("checked"."dx" AS VARCHAR2(4000))),
 
--- «hierarchies/range 9»
+-- «hierarchies/range 8»
 "kanon_run_beliefs0_joint" AS (SELECT "q0", "q1", "s", SUM("weight") AS "weight", CAST(SUM("held") AS INT) AS "held" FROM (SELECT "q0", "q1", "s", CAST(0 AS DOUBLE PRECISION) AS "weight", CAST("row_count" AS INT) AS "held" FROM "kanon_run_beliefs0_counted_source" UNION ALL SELECT "q0", "q1", "s", "weight", CAST(0 AS INT) FROM "kanon_run_beliefs0_background") "known" GROUP BY "q0", "q1", "s"),
 
 -- hierarchies/range
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs0_vectors") "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/nesting 39»
+-- «hierarchies/nesting 38»
 "kanon_run_beliefs0_lookup0" AS (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs0_vectors") "distinct_values") "labelled"),
 
 -- hierarchies/nesting
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
+«hierarchies/nesting 38»
 "kanon_run_beliefs0_domain1" AS «hierarchies/nesting 36»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 31»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_beliefs0_vectors") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs0_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
+«hierarchies/nesting 38»
 "kanon_run_beliefs0_domain1" AS «hierarchies/nesting 36»,
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 34»
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 31»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
--- «frequency/population/ambiguous 7»
+-- «frequency/population/ambiguous 4»
 "kanon_run_beliefs0_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup0" "meant") "meanings" GROUP BY "value", "label"),
 
--- «frequency/population/ambiguous 8»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 34»,
+-- «frequency/population/ambiguous 5»
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 31»,
 
--- «frequency/population/ambiguous 9»
+-- «frequency/population/ambiguous 6»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup1" "meant") "meanings" GROUP BY "value", "label")
 
 -- frequency/population/ambiguous
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 38»
+«frequency/population/ambiguous 4»
 "kanon_run_beliefs0_domain1" AS «hierarchies/nesting 36»,
-«frequency/population/ambiguous 8»
-"kanon_run_beliefs0_labels1" AS «frequency/population/ambiguous 9»
+«frequency/population/ambiguous 5»
+"kanon_run_beliefs0_labels1" AS «frequency/population/ambiguous 6»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_beliefs0_labels0" GROUP BY "label") "meant"
 UNION ALL
 SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_beliefs0_labels1" GROUP BY "label") "meant";
 
 -- «disclosure/beliefs/shared 1»
-"kanon_run_beliefs0_classes" AS «frequency/all_found 7»,
+"kanon_run_beliefs0_classes" AS «frequency/all_found 6»,
 
 -- «disclosure/beliefs/shared 2»
 "kanon_run_beliefs0_meaning0" AS (SELECT "labels"."value" AS "value", "labels"."label" AS "label" FROM "kanon_run_beliefs0_labels0" "labels" JOIN (SELECT DISTINCT "l0" AS "label" FROM "kanon_run_beliefs0_classes" WHERE "is_top" = 0) "written" ON ("labels"."label" = "written"."label" OR ("labels"."label" IS NULL AND "written"."label" IS NULL))),
 
 -- «disclosure/beliefs/shared 3»
-"kanon_run_beliefs0_labels1" AS «frequency/population/ambiguous 9»,
+"kanon_run_beliefs0_labels1" AS «frequency/population/ambiguous 6»,
 
 -- «disclosure/beliefs/shared 4»
 "kanon_run_beliefs0_meaning1" AS (SELECT "labels"."value" AS "value", "labels"."label" AS "label" FROM "kanon_run_beliefs0_labels1" "labels" JOIN (SELECT DISTINCT "l1" AS "label" FROM "kanon_run_beliefs0_classes" WHERE "is_top" = 0) "written" ON ("labels"."label" = "written"."label" OR ("labels"."label" IS NULL AND "written"."label" IS NULL))),
@@ -3447,16 +3373,16 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 (SELECT "v0", "q0", "v1", "q1" FROM "kanon_run_beliefs0_matches" UNION ALL SELECT "vectors"."q0", "classes"."q0", "vectors"."q1", "classes"."q1" FROM "kanon_run_beliefs0_vectors" "vectors" CROSS JOIN (SELECT * FROM "kanon_run_beliefs0_classes" WHERE "is_top" = 1) "classes")
 
 -- disclosure/beliefs/shared
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 38»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 "kanon_run_beliefs0_domain1" AS «hierarchies/nesting 36»,
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -3494,16 +3420,16 @@ SELECT COUNT(*) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_r
 (SELECT "q0", "q1", CASE WHEN SUM("unknown") = 0 AND SUM("people") > 0 THEN MAX("belief_change") END AS "belief_change", CASE WHEN SUM("unknown") = 0 AND SUM("people") > 0 AND MAX("exposed") = 0 THEN 0 ELSE 1 END AS "exposed", CASE WHEN MAX("impossible") = 1 THEN SUM("people") ELSE SUM("people" * "exposed") END AS "exposed_persons", SUM("people") AS "people", MAX("impossible") AS "impossible", SUM(CASE WHEN "impossible" = 0 THEN "people" * "unknown" ELSE 0 END) AS "unknown_persons" FROM "kanon_run_with_persons_of_15" "persons" GROUP BY "q0", "q1")
 
 -- disclosure/beliefs/summary
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 38»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 "kanon_run_beliefs0_domain1" AS «hierarchies/nesting 36»,
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -3518,75 +3444,75 @@ SELECT COUNT(*) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_r
 "kanon_run_beliefs0_judged" AS «disclosure/beliefs/summary 10»
 SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", SUM("impossible") AS "impossible", SUM(CASE WHEN "people" = 0 THEN 1 ELSE 0 END) AS "of_nobody", SUM("unknown_persons") AS "unknown_people", MAX("belief_change") AS "belief_change", (SELECT SUM("held") FROM (SELECT SUM("held") AS "held" FROM (SELECT "q0", "q1", "held", 0 AS "is_behind" FROM "kanon_run_beliefs0_joint" UNION ALL SELECT "v0", "v1", 0 AS "held", 1 AS "is_behind" FROM "kanon_run_beliefs0_behind") "every_vector" GROUP BY "q0", "q1" HAVING SUM("is_behind") > 0) "every_person") AS "all_people" FROM "kanon_run_beliefs0_judged";
 
--- «hierarchies/range 10»
-WITH "kanon_run_beliefs1_counted_source" AS «hierarchies/range 7»,
+-- «hierarchies/range 9»
+WITH "kanon_run_beliefs1_counted_source" AS «hierarchies/range 6»,
 
--- «hierarchies/range 11»
+-- «hierarchies/range 10»
 "kanon_run_beliefs1_joint" AS (SELECT "q0", "q1", "s", SUM("weight") AS "weight", CAST(SUM("held") AS INT) AS "held" FROM (SELECT "q0", "q1", "s", CAST("row_count" AS DOUBLE PRECISION) AS "weight", CAST("row_count" AS INT) AS "held" FROM "kanon_run_beliefs1_counted_source") "known" GROUP BY "q0", "q1", "s"),
 
 -- hierarchies/range
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs1_vectors") "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/nesting 40»
+-- «hierarchies/nesting 39»
 "kanon_run_beliefs1_lookup0" AS (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs1_vectors") "distinct_values") "labelled"),
 
 -- hierarchies/nesting
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
+«hierarchies/nesting 39»
 "kanon_run_beliefs1_domain1" AS «hierarchies/nesting 36»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 35»
+-- «hierarchies/coverage 32»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_beliefs1_vectors") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs1_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
+«hierarchies/nesting 39»
 "kanon_run_beliefs1_domain1" AS «hierarchies/nesting 36»,
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 35»
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 32»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
--- «frequency/population/ambiguous 10»
+-- «frequency/population/ambiguous 7»
 "kanon_run_beliefs1_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup0" "meant") "meanings" GROUP BY "value", "label"),
 
--- «frequency/population/ambiguous 11»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 35»,
+-- «frequency/population/ambiguous 8»
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 32»,
 
--- «frequency/population/ambiguous 12»
+-- «frequency/population/ambiguous 9»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup1" "meant") "meanings" GROUP BY "value", "label")
 
 -- frequency/population/ambiguous
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 39»
+«frequency/population/ambiguous 7»
 "kanon_run_beliefs1_domain1" AS «hierarchies/nesting 36»,
-«frequency/population/ambiguous 11»
-"kanon_run_beliefs1_labels1" AS «frequency/population/ambiguous 12»
+«frequency/population/ambiguous 8»
+"kanon_run_beliefs1_labels1" AS «frequency/population/ambiguous 9»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_beliefs1_labels0" GROUP BY "label") "meant"
 UNION ALL
 SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_beliefs1_labels1" GROUP BY "label") "meant";
 
 -- «disclosure/beliefs/shared 7»
-"kanon_run_beliefs1_classes" AS «frequency/all_found 7»,
+"kanon_run_beliefs1_classes" AS «frequency/all_found 6»,
 
 -- «disclosure/beliefs/shared 8»
 "kanon_run_beliefs1_meaning0" AS (SELECT "labels"."value" AS "value", "labels"."label" AS "label" FROM "kanon_run_beliefs1_labels0" "labels" JOIN (SELECT DISTINCT "l0" AS "label" FROM "kanon_run_beliefs1_classes" WHERE "is_top" = 0) "written" ON ("labels"."label" = "written"."label" OR ("labels"."label" IS NULL AND "written"."label" IS NULL))),
 
 -- «disclosure/beliefs/shared 9»
-"kanon_run_beliefs1_labels1" AS «frequency/population/ambiguous 12»,
+"kanon_run_beliefs1_labels1" AS «frequency/population/ambiguous 9»,
 
 -- «disclosure/beliefs/shared 10»
 "kanon_run_beliefs1_meaning1" AS (SELECT "labels"."value" AS "value", "labels"."label" AS "label" FROM "kanon_run_beliefs1_labels1" "labels" JOIN (SELECT DISTINCT "l1" AS "label" FROM "kanon_run_beliefs1_classes" WHERE "is_top" = 0) "written" ON ("labels"."label" = "written"."label" OR ("labels"."label" IS NULL AND "written"."label" IS NULL))),
@@ -3598,15 +3524,15 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 (SELECT "v0", "q0", "v1", "q1" FROM "kanon_run_beliefs1_matches" UNION ALL SELECT "vectors"."q0", "classes"."q0", "vectors"."q1", "classes"."q1" FROM "kanon_run_beliefs1_vectors" "vectors" CROSS JOIN (SELECT * FROM "kanon_run_beliefs1_classes" WHERE "is_top" = 1) "classes")
 
 -- disclosure/beliefs/shared
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 39»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 "kanon_run_beliefs1_domain1" AS «hierarchies/nesting 36»,
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -3623,15 +3549,15 @@ SELECT COUNT(*) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_r
 (SELECT "behind"."q0" AS "q0", "behind"."q1" AS "q1", "behind"."v0" AS "v0", "behind"."v1" AS "v1", "joint"."s" AS "s", "joint"."weight" AS "weight", "joint"."held" AS "held", CAST(0 AS INT) AS "released", 1 AS "of_person" FROM "kanon_run_beliefs1_joint" "joint" JOIN "kanon_run_beliefs1_behind" "behind" ON ("joint"."q0" = "behind"."v0" OR ("joint"."q0" IS NULL AND "behind"."v0" IS NULL)) AND ("joint"."q1" = "behind"."v1" OR ("joint"."q1" IS NULL AND "behind"."v1" IS NULL)) UNION ALL SELECT "q0", "q1", NULL, NULL, "s", CAST(0 AS DOUBLE PRECISION), CAST(0 AS INT), CAST("row_count" AS INT), 0 FROM "kanon_run_beliefs1_counted_table")
 
 -- disclosure/beliefs/summary
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 39»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 "kanon_run_beliefs1_domain1" AS «hierarchies/nesting 36»,
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -3647,16 +3573,16 @@ SELECT COUNT(*) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_r
 SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", SUM("impossible") AS "impossible", SUM(CASE WHEN "people" = 0 THEN 1 ELSE 0 END) AS "of_nobody", SUM("unknown_persons") AS "unknown_people", MAX("belief_change") AS "belief_change", (SELECT SUM("held") FROM (SELECT SUM("held") AS "held" FROM (SELECT "q0", "q1", "held", 0 AS "is_behind" FROM "kanon_run_beliefs1_joint" UNION ALL SELECT "v0", "v1", 0 AS "held", 1 AS "is_behind" FROM "kanon_run_beliefs1_behind") "every_vector" GROUP BY "q0", "q1" HAVING SUM("is_behind") > 0) "every_person") AS "all_people" FROM "kanon_run_beliefs1_judged";
 
 -- evaluate/achieved
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 38»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 "kanon_run_beliefs0_domain1" AS «hierarchies/nesting 36»,
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -3669,15 +3595,15 @@ SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", S
 «disclosure/beliefs/summary 8»
 «disclosure/beliefs/summary 9»
 "kanon_run_beliefs0_judged" AS «disclosure/beliefs/summary 10»,
-"kanon_run_beliefs1_counted_source" AS «hierarchies/range 7»,
-«hierarchies/range 11»
+"kanon_run_beliefs1_counted_source" AS «hierarchies/range 6»,
+«hierarchies/range 10»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 39»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 "kanon_run_beliefs1_domain1" AS «hierarchies/nesting 36»,
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -3690,83 +3616,83 @@ SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", S
 "kanon_run_with_believed_cells_of_36" AS (SELECT "q0", "q1", "v0", "v1", "of_person", "held", "people", "class_weight", "prior_total", "posterior_total", CASE WHEN "prior_total" > 0 THEN "weight" / "prior_total" ELSE 0 END AS "prior", CASE WHEN "posterior_total" > 0 THEN "likelihood" / "posterior_total" ELSE 0 END AS "posterior" FROM "kanon_run_with_cells_of_person_of_36" "cells_of_person" WHERE "of_person" = 0 OR "people" > 0),
 "kanon_run_with_persons_of_36" AS (SELECT "q0", "q1", "of_person" * MAX("people") AS "people", CASE WHEN "of_person" = 0 AND MIN("class_weight") <= 0 THEN 1 ELSE 0 END AS "impossible", CASE WHEN ("of_person" = 0 AND MIN("class_weight") <= 0) OR ("of_person" = 1 AND (MAX("prior_total") <= 0 OR MAX("posterior_total") <= 0)) THEN 1 ELSE 0 END AS "unknown", CASE WHEN "of_person" = 1 AND MAX("prior_total") > 0 AND MAX("posterior_total") > 0 THEN MAX(ABS("posterior" - "prior")) END AS "belief_change", CASE WHEN "of_person" = 0 THEN 0 WHEN MAX("prior_total") <= 0 OR MAX("posterior_total") <= 0 THEN 1 WHEN MAX(CASE WHEN "held" > 0 AND "posterior" > 9.00000000999999994e-01 AND "prior" <= 9.00000000999999994e-01 THEN 1 ELSE 0 END) = 1 THEN 1 WHEN MAX(CASE WHEN "people" > "held" AND "posterior" < 9.99999900000000073e-03 AND "prior" >= 9.99999900000000073e-03 THEN 1 ELSE 0 END) = 1 THEN 1 ELSE 0 END AS "exposed" FROM "kanon_run_with_believed_cells_of_36" "believed_cells" GROUP BY "of_person", "q0", "q1", "v0", "v1"),
 "kanon_run_beliefs1_judged" AS (SELECT "q0", "q1", CASE WHEN SUM("unknown") = 0 AND SUM("people") > 0 THEN MAX("belief_change") END AS "belief_change", CASE WHEN SUM("unknown") = 0 AND SUM("people") > 0 AND MAX("exposed") = 0 THEN 0 ELSE 1 END AS "exposed", CASE WHEN MAX("impossible") = 1 THEN SUM("people") ELSE SUM("people" * "exposed") END AS "exposed_persons", SUM("people") AS "people", MAX("impossible") AS "impossible", SUM(CASE WHEN "impossible" = 0 THEN "people" * "unknown" ELSE 0 END) AS "unknown_persons" FROM "kanon_run_with_persons_of_36" "persons" GROUP BY "q0", "q1")
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX("m0_second") AS "second0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MAX("m1_second") AS "second1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m0_second", "m1", "m1_second", CASE WHEN ("m0_second" = 0) AND ("m1_second" = 0) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m0_second" AS "m0_second", "values1"."m1" AS "m1", "values1"."m1_second" AS "m1_second" FROM «evaluate/achieved 9» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MAX("belief_change") AS "m0", MAX("exposed") AS "m0_second" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", "belief_change", "exposed", 1 AS "row_count" FROM "kanon_run_beliefs0_judged") "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MAX("belief_change") AS "m1", MAX("exposed") AS "m1_second" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", "belief_change", "exposed", 1 AS "row_count" FROM "kanon_run_beliefs1_judged") "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX("m0_second") AS "second0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MAX("m1_second") AS "second1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m0_second", "m1", "m1_second", CASE WHEN ("m0_second" = 0) AND ("m1_second" = 0) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m0_second" AS "m0_second", "values1"."m1" AS "m1", "values1"."m1_second" AS "m1_second" FROM «evaluate/achieved 13» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MAX("belief_change") AS "m0", MAX("exposed") AS "m0_second" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", "belief_change", "exposed", 1 AS "row_count" FROM "kanon_run_beliefs0_judged") "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MAX("belief_change") AS "m1", MAX("exposed") AS "m1_second" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", "belief_change", "exposed", 1 AS "row_count" FROM "kanon_run_beliefs1_judged") "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
--- «hierarchies/range 12»
+-- «hierarchies/range 11»
 (SELECT "kanon_source"."age" AS "q0", CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q1", COUNT(*) AS "row_count" FROM "clinic"."visits" "kanon_source" GROUP BY "kanon_source"."age", CAST("kanon_source"."sex" AS VARCHAR2(4000)))
 
 -- hierarchies/range
-WITH "kanon_run_consistency_records" AS «hierarchies/range 12»
+WITH "kanon_run_consistency_records" AS «hierarchies/range 11»
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_records") "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/nesting 41»
-WITH "kanon_run_consistency_records" AS «hierarchies/range 12»,
+-- «hierarchies/nesting 40»
+WITH "kanon_run_consistency_records" AS «hierarchies/range 11»,
 
--- «hierarchies/nesting 42»
+-- «hierarchies/nesting 41»
 "kanon_run_consistency_lookup0" AS (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_records") "distinct_values") "labelled"),
 
 -- hierarchies/nesting
+«hierarchies/nesting 40»
 «hierarchies/nesting 41»
-«hierarchies/nesting 42»
 "kanon_run_consistency_domain1" AS «hierarchies/nesting 36»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 33»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistency_records") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_consistency_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
+«hierarchies/nesting 40»
 «hierarchies/nesting 41»
-«hierarchies/nesting 42»
 "kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 36»
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 33»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistency_records" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistency_records" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
--- «frequency/population/ambiguous 13»
+-- «frequency/population/ambiguous 10»
 "kanon_run_consistency_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_consistency_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_consistency_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_consistency_lookup0" "meant") "meanings" GROUP BY "value", "label"),
 
--- «frequency/population/ambiguous 14»
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 36»,
+-- «frequency/population/ambiguous 11»
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 33»,
 
--- «frequency/population/ambiguous 15»
+-- «frequency/population/ambiguous 12»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_consistency_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_consistency_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_consistency_lookup1" "meant") "meanings" GROUP BY "value", "label")
 
 -- frequency/population/ambiguous
+«hierarchies/nesting 40»
 «hierarchies/nesting 41»
-«hierarchies/nesting 42»
-«frequency/population/ambiguous 13»
+«frequency/population/ambiguous 10»
 "kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
-«frequency/population/ambiguous 14»
-"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 15»
+«frequency/population/ambiguous 11»
+"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 12»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_consistency_labels0" GROUP BY "label") "meant"
 UNION ALL
 SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_consistency_labels1" GROUP BY "label") "meant";
 
--- «frequency/all_found 13»
+-- «frequency/all_found 12»
 (SELECT "kanon_source"."age" AS "q0", CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q1", COUNT(*) AS "row_count" FROM "clinic"."other" "kanon_source" GROUP BY "kanon_source"."age", CAST("kanon_source"."sex" AS VARCHAR2(4000)))
 
 -- frequency/all_found
+«hierarchies/nesting 40»
 «hierarchies/nesting 41»
-«hierarchies/nesting 42»
 "kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
-«frequency/population/ambiguous 14»
-"kanon_run_consistency_rows" AS «frequency/all_found 13»
+«frequency/population/ambiguous 11»
+"kanon_run_consistency_rows" AS «frequency/all_found 12»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."visits" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_consistency_records" "own" JOIN "kanon_run_consistency_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_consistency_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_consistency_rows" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_rows") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistency_rows") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found1" FROM DUAL;
 
 -- «evaluate/consistency/sizes 1»
-"kanon_run_consistency_classes" AS «frequency/all_found 7»,
+"kanon_run_consistency_classes" AS «frequency/all_found 6»,
 
 -- «evaluate/consistency/sizes 2»
-"kanon_run_consistency_rows" AS «frequency/all_found 13»,
+"kanon_run_consistency_rows" AS «frequency/all_found 12»,
 
 -- «evaluate/consistency/sizes 3»
 (SELECT "classes"."q0" AS "q0", "classes"."q1" AS "q1", "classes"."l0" AS "l0", "classes"."l1" AS "l1", CASE WHEN "classes"."is_top" = 1 THEN CAST(0 AS INT) ELSE CAST(DENSE_RANK() OVER (ORDER BY "classes"."l0", "classes"."l1") AS INT) END AS "place", "counted"."row_count" AS "row_count" FROM "kanon_run_consistency_classes" "classes" JOIN "kanon_run_consistency_rows" "counted" ON ("classes"."q0" = "counted"."q0" OR ("classes"."q0" IS NULL AND "counted"."q0" IS NULL)) AND ("classes"."q1" = "counted"."q1" OR ("classes"."q1" IS NULL AND "counted"."q1" IS NULL)))
 
 -- evaluate/consistency/sizes
-«hierarchies/nesting 41»
+«hierarchies/nesting 40»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS INT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" "counted"),
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
@@ -3783,7 +3709,7 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" "vectors") AS "vec
 "kanon_run_consistency_labelled0" AS (SELECT DISTINCT "vectors"."vector" AS "vector", "vectors"."row_count" AS "row_count", "vectors"."q1" AS "q1", "meaning"."label" AS "l0" FROM "kanon_run_consistency_numbered" "vectors" JOIN "kanon_run_consistency_meaning0" "meaning" ON ("vectors"."q0" = "meaning"."value" OR ("vectors"."q0" IS NULL AND "meaning"."value" IS NULL)) JOIN (SELECT DISTINCT "l0" FROM "kanon_run_consistency_shown" WHERE "place" > 0) "released" ON ("meaning"."label" = "released"."l0" OR ("meaning"."label" IS NULL AND "released"."l0" IS NULL))),
 
 -- «evaluate/consistency/summary 4»
-"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 15»,
+"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 12»,
 
 -- «evaluate/consistency/summary 5»
 "kanon_run_consistency_meaning1" AS (SELECT "labels"."value" AS "value", "labels"."label" AS "label" FROM "kanon_run_consistency_labels1" "labels" JOIN (SELECT DISTINCT "l1" AS "label" FROM "kanon_run_consistency_classes" WHERE "is_top" = 0) "written" ON ("labels"."label" = "written"."label" OR ("labels"."label" IS NULL AND "written"."label" IS NULL))),
@@ -3798,17 +3724,17 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" "vectors") AS "vec
 "kanon_run_consistency_edges" AS «evaluate/consistency/summary 8»
 
 -- evaluate/consistency/summary
-«hierarchies/nesting 41»
+«hierarchies/nesting 40»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS INT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" "counted"),
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
-«hierarchies/nesting 42»
-«frequency/population/ambiguous 13»
+«hierarchies/nesting 41»
+«frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
 "kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
-«frequency/population/ambiguous 14»
+«frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
@@ -3816,17 +3742,17 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" "vectors") AS "vec
 SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_numbered" "vectors") AS "all_records", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_shown" "shown") AS "all_rows", COALESCE(SUM(CASE WHEN "record_edge" = 1 THEN "records" ELSE 0 END), 0) AS "known_records", COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "known_rows", COALESCE(MAX("degree"), 0) AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "of_row" THEN "released" - "of_row" ELSE 0 END), 0) AS "missing_records" FROM (SELECT "records", "released", COUNT(*) OVER (PARTITION BY "vector") AS "degree", SUM("records") OVER (PARTITION BY "place") AS "of_row", ROW_NUMBER() OVER (PARTITION BY "vector" ORDER BY "place") AS "record_edge", ROW_NUMBER() OVER (PARTITION BY "place" ORDER BY "vector") AS "row_edge" FROM "kanon_run_consistency_edges" "edges") "beside";
 
 -- evaluate/consistency/graph
-«hierarchies/nesting 41»
+«hierarchies/nesting 40»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS INT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" "counted"),
-«hierarchies/nesting 42»
-«frequency/population/ambiguous 13»
+«hierarchies/nesting 41»
+«frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
 «evaluate/consistency/summary 3»
 "kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
-«frequency/population/ambiguous 14»
+«frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
@@ -3834,17 +3760,17 @@ SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_numbere
 SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("records") AS "records" FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY "vector") <= 2 THEN 0 ELSE "vector" END AS "own", MIN("place") OVER (PARTITION BY "vector") AS "low", MAX("place") OVER (PARTITION BY "vector") AS "high", "place", "released", "records" FROM "kanon_run_consistency_edges" "edges") "told" GROUP BY "own", "low", "high", "place" FETCH FIRST 20001 ROWS ONLY;
 
 -- evaluate/achieved
-WITH "kanon_run_consistency_classes" AS «frequency/all_found 7»,
+WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
-"kanon_run_consistency_records" AS «hierarchies/range 12»,
+"kanon_run_consistency_records" AS «hierarchies/range 11»,
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS INT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" "counted"),
-«hierarchies/nesting 42»
-«frequency/population/ambiguous 13»
+«hierarchies/nesting 41»
+«frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
 "kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
-«frequency/population/ambiguous 14»
+«frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
@@ -3852,9 +3778,9 @@ WITH "kanon_run_consistency_classes" AS «frequency/all_found 7»,
 "kanon_run_consistency_counted" AS (SELECT "place", CAST(SUM("records") AS INT) AS "records", CAST(MIN("seen") AS INT) AS "fewest_rows" FROM (SELECT "place", "records", SUM("released") OVER (PARTITION BY "vector") AS "seen" FROM "kanon_run_consistency_edges" "edges") "beside" GROUP BY "place"),
 "kanon_run_consistency_matches" AS (
 SELECT CAST('0' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL)
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows3" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 9» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN(CASE WHEN "records" < "fewest_rows" THEN "records" ELSE "fewest_rows" END) AS "m0", MIN("fewest_rows") AS "m1", MIN("records") AS "m2", MIN("fewest_matches") AS "m3" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT "shown"."q0" AS "q0", "shown"."q1" AS "q1", 1 AS "value_code", 0 AS "reference_share", COALESCE("counted"."records", 0) AS "records", COALESCE("counted"."fewest_rows", 0) AS "fewest_rows", COALESCE(CAST("matches"."l1" AS INT), 0) AS "fewest_matches", 1 AS "row_count" FROM "kanon_run_consistency_shown" "shown" LEFT JOIN "kanon_run_consistency_counted" "counted" ON "shown"."place" = "counted"."place" LEFT JOIN "kanon_run_consistency_matches" "matches" ON "shown"."place" = CAST("matches"."l0" AS INT)) "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows3" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 13» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN(CASE WHEN "records" < "fewest_rows" THEN "records" ELSE "fewest_rows" END) AS "m0", MIN("fewest_rows") AS "m1", MIN("records") AS "m2", MIN("fewest_matches") AS "m3" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT "shown"."q0" AS "q0", "shown"."q1" AS "q1", 1 AS "value_code", 0 AS "reference_share", COALESCE("counted"."records", 0) AS "records", COALESCE("counted"."fewest_rows", 0) AS "fewest_rows", COALESCE(CAST("matches"."l1" AS INT), 0) AS "fewest_matches", 1 AS "row_count" FROM "kanon_run_consistency_shown" "shown" LEFT JOIN "kanon_run_consistency_counted" "counted" ON "shown"."place" = "counted"."place" LEFT JOIN "kanon_run_consistency_matches" "matches" ON "shown"."place" = CAST("matches"."l0" AS INT)) "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
--- «hierarchies/nesting 43»
+-- «hierarchies/nesting 42»
 (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('y' AS VARCHAR2(4000)) AS "l1", CAST('x' AS VARCHAR2(4000)) AS "l2", CAST('*' AS VARCHAR2(4000)) AS "l3" FROM DUAL
 UNION ALL
@@ -3863,64 +3789,64 @@ UNION ALL
 SELECT CAST('b\' AS VARCHAR2(4000)) AS "l0", CAST('w' AS VARCHAR2(4000)) AS "l1", CAST('z' AS VARCHAR2(4000)) AS "l2", CAST('*' AS VARCHAR2(4000)) AS "l3" FROM DUAL)
 
 -- hierarchies/nesting
-WITH "kanon_run_domain_sensitive0" AS «hierarchies/nesting 43»
+WITH "kanon_run_domain_sensitive0" AS «hierarchies/nesting 42»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_domain_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 34»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM "kanon_run_domain_sensitive0") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
--- «hierarchies/coverage 38»
+-- «hierarchies/coverage 35»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup_sensitive0" "labels" JOIN (SELECT "v0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw0" GROUP BY "v0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-"kanon_run_domain_sensitive0" AS «hierarchies/nesting 43»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 37»
-«hierarchies/coverage 38»;
+"kanon_run_domain_sensitive0" AS «hierarchies/nesting 42»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 34»
+«hierarchies/coverage 35»;
 
--- «evaluate/achieved 11»
+-- «evaluate/achieved 16»
 "kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share", "group1", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group1") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group2") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share2" FROM (SELECT "counts"."value", "counts"."reference_count", "lookup"."c1" AS "group1", "lookup"."c2" AS "group2" FROM (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "value", COUNT(*) AS "reference_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))) "counts" LEFT JOIN "kanon_run_lookup_sensitive0" "lookup" ON ("counts"."value" = "lookup"."value" OR ("counts"."value" IS NULL AND "lookup"."value" IS NULL))) "value_counts")
 
--- «evaluate/achieved 12»
+-- «evaluate/achieved 17»
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 AND SUM(CASE WHEN "value_count" > 0 AND "group1" IS NULL THEN 1 ELSE 0 END) = 0 THEN «evaluate/node 7» / 3 ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "group1", "group_share1", "group2", "group_share2", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group1") AS "group_total1", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group2") AS "group_total2" FROM (SELECT "held"."k0" AS "k0", "held"."k1" AS "k1", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share", "reference"."group1" AS "group1", "reference"."group_share1" AS "group_share1", "reference"."group2" AS "group2", "reference"."group_share2" AS "group_share2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", CAST(COUNT(*) AS INT) AS "value_rows", CAST(COUNT(*) AS INT) AS "value_count" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1", "value_code") "held" LEFT JOIN "kanon_run_reference0" "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) "counted") "ranked" GROUP BY "k0", "k1") "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked"
 
 -- evaluate/achieved
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-"kanon_run_domain_sensitive0" AS «hierarchies/nesting 43»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 37»,
-«evaluate/achieved 11»
-«evaluate/achieved 12»;
-
--- «hierarchies/nesting 45»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") "distinct_values") "labelled")
+"kanon_run_domain_sensitive0" AS «hierarchies/nesting 42»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 34»,
+«evaluate/achieved 16»
+«evaluate/achieved 17»;
 
 -- «hierarchies/nesting 44»
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 45»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") "distinct_values") "labelled")
+
+-- «hierarchies/nesting 43»
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 44»
 
 -- hierarchies/nesting
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-«hierarchies/nesting 44»
+«hierarchies/nesting 43»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-«hierarchies/nesting 44»
-«hierarchies/coverage 38»;
+«hierarchies/nesting 43»
+«hierarchies/coverage 35»;
 
 -- hierarchies/below_top
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-«hierarchies/nesting 44»
+«hierarchies/nesting 43»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1", SUM(CASE WHEN "l2" <> '*' THEN 1 ELSE 0 END) AS "others2" FROM "kanon_run_lookup_sensitive0" "checked";
 
 -- evaluate/achieved
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 45»,
-«evaluate/achieved 11»
-«evaluate/achieved 12»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 44»,
+«evaluate/achieved 16»
+«evaluate/achieved 17»;
 
 -- evaluate/achieved
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_rows", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_size" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1") "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
@@ -3928,30 +3854,30 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 -- disclosure/invariance
 WITH "kanon_run_with_earlier_rows" AS (SELECT "person", "value", DENSE_RANK() OVER (ORDER BY "k0", "k1") AS "class_id" FROM (SELECT "checked"."age" AS "k0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "k1", "checked"."person" AS "person", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value" FROM "clinic"."before" "checked") "earlier_table"), "kanon_run_with_present_rows" AS (SELECT "person", "value", DENSE_RANK() OVER (ORDER BY "k0", "k1") AS "class_id" FROM (SELECT "checked"."age" AS "k0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "k1", "checked"."person" AS "person", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value" FROM "clinic"."other" "checked") "present_table"), "kanon_run_with_earlier_classes" AS (SELECT "class_id", COUNT(*) AS "class_rows", COUNT(DISTINCT "value") AS "class_values" FROM "kanon_run_with_earlier_rows" "earlier_rows" GROUP BY "class_id"), "kanon_run_with_present_classes" AS (SELECT "class_id", COUNT(*) AS "class_rows", COUNT(DISTINCT "value") AS "class_values" FROM "kanon_run_with_present_rows" "present_rows" GROUP BY "class_id"), "kanon_run_with_moves" AS (SELECT "older"."class_id" AS "earlier_class", "newer"."class_id" AS "present_class", COUNT(*) AS "persons" FROM "kanon_run_with_earlier_rows" "older" JOIN "kanon_run_with_present_rows" "newer" ON "older"."person" = "newer"."person" GROUP BY "older"."class_id", "newer"."class_id"), "kanon_run_with_common" AS (SELECT "moves"."earlier_class", "moves"."present_class", COUNT(*) AS "common_values" FROM "kanon_run_with_moves" "moves" JOIN (SELECT DISTINCT "class_id", "value" FROM "kanon_run_with_earlier_rows" "earlier_rows") "older" ON "older"."class_id" = "moves"."earlier_class" JOIN (SELECT DISTINCT "class_id", "value" FROM "kanon_run_with_present_rows" "present_rows") "newer" ON "newer"."class_id" = "moves"."present_class" AND "newer"."value" = "older"."value" GROUP BY "moves"."earlier_class", "moves"."present_class"), "kanon_run_with_repeated" AS (SELECT "person" FROM "kanon_run_with_earlier_rows" "earlier_rows" WHERE NOT "person" IS NULL GROUP BY "person" HAVING COUNT(*) > 1 UNION ALL SELECT "person" FROM "kanon_run_with_present_rows" "present_rows" WHERE NOT "person" IS NULL GROUP BY "person" HAVING COUNT(*) > 1), "kanon_run_with_violating" AS (SELECT "class_rows" FROM "kanon_run_with_earlier_classes" "earlier_classes" WHERE "class_rows" <> "class_values" OR "class_rows" < 2 UNION ALL SELECT "class_rows" FROM "kanon_run_with_present_classes" "present_classes" WHERE "class_rows" <> "class_values" OR "class_rows" < 2) SELECT (SELECT COUNT(*) FROM "kanon_run_with_repeated" "repeated") AS "repeated_persons", (SELECT COUNT(*) FROM "kanon_run_with_violating" "violating") AS "violating_classes", (SELECT SUM("class_rows") FROM "kanon_run_with_violating" "violating") AS "violating_rows", (SELECT MIN("class_rows") FROM "kanon_run_with_earlier_classes" "earlier_classes") AS "smallest_earlier", (SELECT MIN("class_rows") FROM "kanon_run_with_present_classes" "present_classes") AS "smallest_present", (SELECT COUNT(*) FROM "kanon_run_with_earlier_classes" "earlier_classes" WHERE "class_rows" <> "class_values") + (SELECT COUNT(*) FROM "kanon_run_with_present_classes" "present_classes" WHERE "class_rows" <> "class_values") AS "repeating_classes", (SELECT SUM("moves"."persons") FROM "kanon_run_with_moves" "moves" JOIN "kanon_run_with_earlier_classes" "earlier_classes" ON "earlier_classes"."class_id" = "moves"."earlier_class" JOIN "kanon_run_with_present_classes" "present_classes" ON "present_classes"."class_id" = "moves"."present_class" LEFT JOIN "kanon_run_with_common" "common" ON "common"."earlier_class" = "moves"."earlier_class" AND "common"."present_class" = "moves"."present_class" WHERE COALESCE("common"."common_values", 0) <> "earlier_classes"."class_values" OR COALESCE("common"."common_values", 0) <> "present_classes"."class_values") AS "changed_persons", (SELECT SUM("persons") FROM "kanon_run_with_moves" "moves") AS "common_persons", (SELECT COUNT("person") FROM "kanon_run_with_earlier_rows" "earlier_rows") AS "earlier_persons", (SELECT COUNT("person") FROM "kanon_run_with_present_rows" "present_rows") AS "present_persons", (SELECT SUM(CASE WHEN "older_rows" > 0 AND "newer_rows" > 0 THEN 1 ELSE 0 END) FROM (SELECT "person", SUM("of_earlier") AS "older_rows", SUM(1 - "of_earlier") AS "newer_rows" FROM (SELECT "person", 1 AS "of_earlier" FROM "kanon_run_with_earlier_rows" "earlier_rows" UNION ALL SELECT "person", 0 AS "of_earlier" FROM "kanon_run_with_present_rows" "present_rows") "every_row" WHERE NOT "person" IS NULL GROUP BY "person") "every_person") AS "persons_of_both", COALESCE((SELECT SUM("class_rows") FROM "kanon_run_with_earlier_classes" "earlier_classes"), 0) + COALESCE((SELECT SUM("class_rows") FROM "kanon_run_with_present_classes" "present_classes"), 0) AS "judged_rows", (SELECT COUNT(*) FROM "clinic"."before" "checked") + (SELECT COUNT(*) FROM "clinic"."other" "checked") AS "all_rows" FROM DUAL;
 
--- «hierarchies/nesting 46»
+-- «hierarchies/nesting 45»
 WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 23»,
 
--- «hierarchies/nesting 48»
+-- «hierarchies/nesting 47»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_people") "distinct_values") "labelled")
 
--- «hierarchies/nesting 47»
-"kanon_run_lookup0" AS «hierarchies/nesting 48»
+-- «hierarchies/nesting 46»
+"kanon_run_lookup0" AS «hierarchies/nesting 47»
 
 -- hierarchies/nesting
+«hierarchies/nesting 45»
 «hierarchies/nesting 46»
-«hierarchies/nesting 47»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 39»
-"kanon_run_lookup0" AS «hierarchies/nesting 48»,
+-- «hierarchies/coverage 36»
+"kanon_run_lookup0" AS «hierarchies/nesting 47»,
 
--- «hierarchies/coverage 40»
+-- «hierarchies/coverage 37»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_people") "distinct_values") "labelled")
 
 -- hierarchies/coverage
-«hierarchies/nesting 46»
-«hierarchies/coverage 39»
-"kanon_run_lookup1" AS «hierarchies/coverage 40»
+«hierarchies/nesting 45»
+«hierarchies/coverage 36»
+"kanon_run_lookup1" AS «hierarchies/coverage 37»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3965,7 +3891,7 @@ WITH "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/nesting 47»
+«hierarchies/nesting 46»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded0_classes") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -3981,7 +3907,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "cover"."label" AS "label0" FROM "kanon_run_downcoded0_people" "vectors" JOIN "kanon_run_downcoded0_cover0" "cover" ON ("vectors"."q0" = "cover"."value" OR ("vectors"."q0" IS NULL AND "cover"."value" IS NULL))),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 40»,
+"kanon_run_lookup1" AS «hierarchies/coverage 37»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_downcoded0_classes") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
@@ -4001,7 +3927,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 39»
+«hierarchies/coverage 36»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4019,7 +3945,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 39»
+«hierarchies/coverage 36»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4041,8 +3967,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded0_classes" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_classes") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_classes") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 46»
-«hierarchies/coverage 39»
+«hierarchies/nesting 45»
+«hierarchies/coverage 36»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4056,8 +3982,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_lowest" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 46»
-«hierarchies/coverage 39»
+«hierarchies/nesting 45»
+«hierarchies/coverage 36»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4070,30 +3996,30 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_minimal" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
 
--- «hierarchies/nesting 49»
+-- «hierarchies/nesting 48»
 WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 23»,
 
--- «hierarchies/nesting 51»
+-- «hierarchies/nesting 50»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_people") "distinct_values") "labelled")
 
--- «hierarchies/nesting 50»
-"kanon_run_lookup0" AS «hierarchies/nesting 51»
+-- «hierarchies/nesting 49»
+"kanon_run_lookup0" AS «hierarchies/nesting 50»
 
 -- hierarchies/nesting
+«hierarchies/nesting 48»
 «hierarchies/nesting 49»
-«hierarchies/nesting 50»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 41»
-"kanon_run_lookup0" AS «hierarchies/nesting 51»,
+-- «hierarchies/coverage 38»
+"kanon_run_lookup0" AS «hierarchies/nesting 50»,
 
--- «hierarchies/coverage 42»
+-- «hierarchies/coverage 39»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") "distinct_values") "labelled")
 
 -- hierarchies/coverage
-«hierarchies/nesting 49»
-«hierarchies/coverage 41»
-"kanon_run_lookup1" AS «hierarchies/coverage 42»
+«hierarchies/nesting 48»
+«hierarchies/coverage 38»
+"kanon_run_lookup1" AS «hierarchies/coverage 39»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -4107,11 +4033,11 @@ WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/nesting 50»
+«hierarchies/nesting 49»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded1_classes") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 42»,
+"kanon_run_lookup1" AS «hierarchies/coverage 39»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT "lookup"."value" AS "value", 0 AS "label_level", COALESCE("lookup"."c0", 0) AS "label_number", (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup"."l0" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("lookup"."l0" AS VARCHAR2(4000)), '0'), '.') ELSE CAST("lookup"."l0" AS VARCHAR2(4000)) END) AS "label" FROM "kanon_run_lookup1" "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") "occurring" ON ("lookup"."value" = "occurring"."value" OR ("lookup"."value" IS NULL AND "occurring"."value" IS NULL)) UNION ALL SELECT "lookup"."value" AS "value", 1 AS "label_level", 0 AS "label_number", (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup"."l1" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("lookup"."l1" AS VARCHAR2(4000)), '0'), '.') ELSE CAST("lookup"."l1" AS VARCHAR2(4000)) END) AS "label" FROM "kanon_run_lookup1" "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") "occurring" ON ("lookup"."value" = "occurring"."value" OR ("lookup"."value" IS NULL AND "occurring"."value" IS NULL))),
@@ -4146,7 +4072,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 41»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4164,7 +4090,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 41»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4183,8 +4109,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded1_classes" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_classes") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_classes") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 49»
-«hierarchies/coverage 41»
+«hierarchies/nesting 48»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4198,8 +4124,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_lowest" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 49»
-«hierarchies/coverage 41»
+«hierarchies/nesting 48»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4212,13 +4138,13 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_minimal" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
 
--- «hierarchies/coverage 43»
+-- «hierarchies/coverage 40»
 "kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_people") "found" LEFT JOIN «hierarchies/coverage 10» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0"),
 
 -- hierarchies/coverage
 «hierarchies/nesting 26»
 "kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 43»
+«hierarchies/coverage 40»
 «hierarchies/coverage 20»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
@@ -4246,7 +4172,7 @@ UNION ALL
 «hierarchies/nesting 26»
 «disclosure/attacks/consistent 1»
 "kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 43»
+«hierarchies/coverage 40»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL
@@ -4265,7 +4191,7 @@ SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('1' AS VARCHAR2(4000)) AS "l1" 
 -- disclosure/attacks/graph
 «hierarchies/nesting 26»
 "kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 43»
+«hierarchies/coverage 40»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL
@@ -4285,7 +4211,7 @@ SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('1' AS VARCHAR2(4000)) AS "l1" 
 -- disclosure/attacks/counted
 «hierarchies/nesting 26»
 "kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 43»
+«hierarchies/coverage 40»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
@@ -4306,7 +4232,7 @@ SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('1' AS VARCHAR2(4000)) AS "l1" 
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
 "kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 43»
+«hierarchies/coverage 40»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL

@@ -136,10 +136,13 @@ SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >= 3)
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_suppressed"]', N'(the time)');
 
+-- «evaluate/suppressed 1»
+(SELECT [code1] AS [k0], [code3] AS [k1], CAST(SUM([row_count]) AS BIGINT) AS [class_rows], CAST(SUM([row_count]) AS BIGINT) AS [class_size] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code1], [code3])
+
 -- evaluate/suppressed
 SELECT [k0], [k1], [class_rows]
 INTO [kanon_scratch].[kanon_run_suppressed]
-FROM (SELECT [k0] AS [k0], [k1] AS [k1], [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [code1] AS [k0], [code3] AS [k1], CAST(SUM([row_count]) AS BIGINT) AS [class_rows], CAST(SUM([row_count]) AS BIGINT) AS [class_size] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code1], [code3]) AS [classes]) AS [flagged] WHERE [satisfied] = 0;
+FROM (SELECT [k0] AS [k0], [k1] AS [k1], [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM «evaluate/suppressed 1» AS [classes]) AS [flagged] WHERE [satisfied] = 0;
 
 -- engines/scratch/create_record
 IF OBJECT_ID(N'[clinic].[kanon_sql_scratch]') IS NULL CREATE TABLE [clinic].[kanon_sql_scratch] ([run_id] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [object_name] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [created_at] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL);
@@ -172,8 +175,11 @@ SELECT 1 AS [attribute], COALESCE(SUM([written].[row_count]), 0) AS [foreign_row
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[kanon_run_release] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
 
+-- «evaluate/achieved 1»
+(SELECT CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_size] FROM (SELECT CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], 1 AS [row_count] FROM [clinic].[kanon_run_release] AS [checked]) AS [frequency] GROUP BY [q0], [q1])
+
 -- evaluate/achieved
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([class_size]) AS [worst0], SUM(CASE WHEN [class_size] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END + CASE WHEN [class_size] < 3 THEN 0 ELSE 1 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_size] FROM (SELECT CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], 1 AS [row_count] FROM [clinic].[kanon_run_release] AS [checked]) AS [frequency] GROUP BY [q0], [q1]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[kanon_run_release] AS [checked];
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([class_size]) AS [worst0], SUM(CASE WHEN [class_size] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END + CASE WHEN [class_size] < 3 THEN 0 ELSE 1 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM «evaluate/achieved 1» AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[kanon_run_release] AS [checked];
 
 -- release/manifest/create
 IF OBJECT_ID(N'[clinic].[kanon_sql_manifest]') IS NULL CREATE TABLE [clinic].[kanon_sql_manifest] ([release_name] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [run_id] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [published_at] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [spec_hash] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [manifest] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL);
@@ -529,11 +535,11 @@ SELECT 0 AS [attribute], COALESCE(SUM([written].[row_count]), 0) AS [foreign_row
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[kanon_run_release] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
 
--- «evaluate/achieved 1»
+-- «evaluate/achieved 2»
 (SELECT [held].[k0] AS [k0], [held].[value_code] AS [value_code], [held].[value_rows] AS [value_rows], [held].[value_count] AS [value_count], COALESCE([reference].[reference_share], 0) AS [reference_share] FROM (SELECT [q0] AS [k0], [value_code] AS [value_code], CAST(COUNT_BIG(*) AS BIGINT) AS [value_rows], CAST(COUNT_BIG(*) AS BIGINT) AS [value_count] FROM (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value_code], 1 AS [row_count] FROM [clinic].[kanon_run_release] AS [checked]) AS [frequency] GROUP BY [q0], [value_code]) AS [held] LEFT JOIN (SELECT [value] AS [reference_value], [reference_share] AS [reference_share] FROM [kanon_scratch].[kanon_run_sensitive0]) AS [reference] ON EXISTS(SELECT [held].[value_code] INTERSECT SELECT [reference].[reference_value]))
 
 -- evaluate/achieved
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([class_size]) AS [worst0], SUM(CASE WHEN [class_size] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MIN([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN [m1] >= 2 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN [m1] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows1], MIN([m2]) AS [worst2], SUM(CASE WHEN [m2] IS NULL THEN 1 ELSE 0 END) AS [unbounded2], SUM(CASE WHEN [m2] >= 6.93147179559945315e-01 THEN 0 ELSE 1 END) AS [violating_classes2], SUM(CASE WHEN [m2] >= 6.93147179559945315e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows2], MAX([m3]) AS [worst3], SUM(CASE WHEN [m3] IS NULL THEN 1 ELSE 0 END) AS [unbounded3], SUM(CASE WHEN NOT [m3] IS NULL AND [m3] < 3.00000000000000000e+00 THEN 0 ELSE 1 END) AS [violating_classes3], SUM(CASE WHEN NOT [m3] IS NULL AND [m3] < 3.00000000000000000e+00 THEN 0 ELSE [class_rows] END) AS [violating_rows3], MAX([m4]) AS [worst4], SUM(CASE WHEN [m4] IS NULL THEN 1 ELSE 0 END) AS [unbounded4], SUM(CASE WHEN NOT [m4] IS NULL AND [m4] <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS [violating_classes4], SUM(CASE WHEN NOT [m4] IS NULL AND [m4] <= 7.00000000999999927e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows4] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END + CASE WHEN [class_size] < 3 THEN 0 ELSE 1 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m1] AS [m1], [m2] AS [m2], [m3] AS [m3], [m4] AS [m4], CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) AND ([m2] >= 6.93147179559945315e-01) AND (NOT [m3] IS NULL AND [m3] < 3.00000000000000000e+00) AND (NOT [m4] IS NULL AND [m4] <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], COUNT_BIG(CASE WHEN [value_count] > 0 THEN [value_code] END) AS [m1], CASE WHEN SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) > 0 THEN LOG(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] END)) - SUM(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] * LOG([value_count]) ELSE 0 END) / CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] END) AS FLOAT) ELSE 0 END AS [m2], CASE WHEN SUM(CASE WHEN NOT [value_code] IS NULL AND [value_position] >= 2 THEN [value_count] ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN [value_position] = 1 THEN [value_count] ELSE 0 END) AS FLOAT) / CAST(SUM(CASE WHEN NOT [value_code] IS NULL AND [value_position] >= 2 THEN [value_count] ELSE 0 END) AS FLOAT) ELSE NULL END AS [m3], CASE WHEN SUM([value_count]) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS [m4] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], SUM([value_count]) OVER (PARTITION BY [k0]) AS [class_total], ROW_NUMBER() OVER (PARTITION BY [k0] ORDER BY CASE WHEN CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END, [value_count] DESC) AS [value_position] FROM «evaluate/achieved 1» AS [counted]) AS [ranked] GROUP BY [k0]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[kanon_run_release] AS [checked];
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([class_size]) AS [worst0], SUM(CASE WHEN [class_size] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MIN([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN [m1] >= 2 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN [m1] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows1], MIN([m2]) AS [worst2], SUM(CASE WHEN [m2] IS NULL THEN 1 ELSE 0 END) AS [unbounded2], SUM(CASE WHEN [m2] >= 6.93147179559945315e-01 THEN 0 ELSE 1 END) AS [violating_classes2], SUM(CASE WHEN [m2] >= 6.93147179559945315e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows2], MAX([m3]) AS [worst3], SUM(CASE WHEN [m3] IS NULL THEN 1 ELSE 0 END) AS [unbounded3], SUM(CASE WHEN NOT [m3] IS NULL AND [m3] < 3.00000000000000000e+00 THEN 0 ELSE 1 END) AS [violating_classes3], SUM(CASE WHEN NOT [m3] IS NULL AND [m3] < 3.00000000000000000e+00 THEN 0 ELSE [class_rows] END) AS [violating_rows3], MAX([m4]) AS [worst4], SUM(CASE WHEN [m4] IS NULL THEN 1 ELSE 0 END) AS [unbounded4], SUM(CASE WHEN NOT [m4] IS NULL AND [m4] <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS [violating_classes4], SUM(CASE WHEN NOT [m4] IS NULL AND [m4] <= 7.00000000999999927e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows4] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END + CASE WHEN [class_size] < 3 THEN 0 ELSE 1 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m1] AS [m1], [m2] AS [m2], [m3] AS [m3], [m4] AS [m4], CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) AND ([m2] >= 6.93147179559945315e-01) AND (NOT [m3] IS NULL AND [m3] < 3.00000000000000000e+00) AND (NOT [m4] IS NULL AND [m4] <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], COUNT_BIG(CASE WHEN [value_count] > 0 THEN [value_code] END) AS [m1], CASE WHEN SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) > 0 THEN LOG(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] END)) - SUM(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] * LOG([value_count]) ELSE 0 END) / CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] END) AS FLOAT) ELSE 0 END AS [m2], CASE WHEN SUM(CASE WHEN NOT [value_code] IS NULL AND [value_position] >= 2 THEN [value_count] ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN [value_position] = 1 THEN [value_count] ELSE 0 END) AS FLOAT) / CAST(SUM(CASE WHEN NOT [value_code] IS NULL AND [value_position] >= 2 THEN [value_count] ELSE 0 END) AS FLOAT) ELSE NULL END AS [m3], CASE WHEN SUM([value_count]) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS [m4] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], SUM([value_count]) OVER (PARTITION BY [k0]) AS [class_total], ROW_NUMBER() OVER (PARTITION BY [k0] ORDER BY CASE WHEN CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END, [value_count] DESC) AS [value_position] FROM «evaluate/achieved 2» AS [counted]) AS [ranked] GROUP BY [k0]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[kanon_run_release] AS [checked];
 
 -- release/manifest/insert
 INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'8c68bf9e5130ff6466a20d74c4ad15c42fd8fce6fd84414819e7175dae6bfc98', N'{"published_at": "(the time)"}');
@@ -1314,11 +1320,11 @@ INTO [clinic].[kanon_run_release]
 -- release/labels
 SELECT 0 AS [attribute], COALESCE(SUM([written].[row_count]), 0) AS [foreign_rows] FROM «release/labels 3» AS [written] LEFT JOIN (SELECT DISTINCT [l0] AS [label], 1 AS [known] FROM [kanon_scratch].[kanon_run_lookup0]) AS [labels] ON EXISTS(SELECT [written].[label] INTERSECT SELECT [labels].[label]) WHERE [labels].[known] IS NULL;
 
--- «evaluate/achieved 2»
+-- «evaluate/achieved 3»
 (SELECT [value] AS [reference_value], [reference_share] AS [reference_share], [value_rank] AS [value_rank], [share_through] AS [share_through], [ranks_through] AS [ranks_through], [null_share] AS [null_share], [reference_values] AS [reference_values] FROM [kanon_scratch].[kanon_run_sensitive0])
 
 -- evaluate/achieved
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 2.00000001000000011e-01 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 2.00000001000000011e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MAX([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN NOT [m1] IS NULL AND [m1] <= 2.00000001000000011e-01 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN NOT [m1] IS NULL AND [m1] <= 2.00000001000000011e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows1], MAX([m2]) AS [worst2], SUM(CASE WHEN [m2] IS NULL THEN 1 ELSE 0 END) AS [unbounded2], SUM(CASE WHEN [class_size] >= 3 AND [m2] <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS [violating_classes2], SUM(CASE WHEN [class_size] >= 3 AND [m2] <= 5.00000000999999972e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows2], MIN([class_size]) AS [second2], MIN([m3]) AS [worst3], SUM(CASE WHEN [m3] IS NULL THEN 1 ELSE 0 END) AS [unbounded3], SUM(CASE WHEN [class_size] >= 3 AND [m3] >= 2 THEN 0 ELSE 1 END) AS [violating_classes3], SUM(CASE WHEN [class_size] >= 3 AND [m3] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows3], MIN([class_size]) AS [second3], MAX([m4]) AS [worst4], SUM(CASE WHEN [m4] IS NULL THEN 1 ELSE 0 END) AS [unbounded4], SUM(CASE WHEN NOT [m4] IS NULL AND [m4] <= 1.00000000100000008e+00 THEN 0 ELSE 1 END) AS [violating_classes4], SUM(CASE WHEN NOT [m4] IS NULL AND [m4] <= 1.00000000100000008e+00 THEN 0 ELSE [class_rows] END) AS [violating_rows4], MAX([m5]) AS [worst5], SUM(CASE WHEN [m5] IS NULL THEN 1 ELSE 0 END) AS [unbounded5], SUM(CASE WHEN NOT [m5] IS NULL AND [m5] <= 1.00000000100000008e+00 THEN 0 ELSE 1 END) AS [violating_classes5], SUM(CASE WHEN NOT [m5] IS NULL AND [m5] <= 1.00000000100000008e+00 THEN 0 ELSE [class_rows] END) AS [violating_rows5], MAX([m6]) AS [worst6], SUM(CASE WHEN [m6] IS NULL THEN 1 ELSE 0 END) AS [unbounded6], SUM(CASE WHEN NOT [m6] IS NULL AND [m6] < 9.99999999000000028e-01 THEN 0 ELSE 1 END) AS [violating_classes6], SUM(CASE WHEN NOT [m6] IS NULL AND [m6] < 9.99999999000000028e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows6], MAX([m7]) AS [worst7], SUM(CASE WHEN [m7] IS NULL THEN 1 ELSE 0 END) AS [unbounded7], SUM(CASE WHEN NOT [m7] IS NULL AND [m7] < 2.00000000000000000e+00 AND [m7_second] >= 9.99999990000000061e-02 THEN 0 ELSE 1 END) AS [violating_classes7], SUM(CASE WHEN NOT [m7] IS NULL AND [m7] < 2.00000000000000000e+00 AND [m7_second] >= 9.99999990000000061e-02 THEN 0 ELSE [class_rows] END) AS [violating_rows7], MIN([m7_second]) AS [second7] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END + CASE WHEN [class_size] < 3 THEN 0 ELSE 1 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], [m2] AS [m2], [m3] AS [m3], [m4] AS [m4], [m5] AS [m5], [m6] AS [m6], [m7] AS [m7], [m7_second] AS [m7_second], CASE WHEN (NOT [m0] IS NULL AND [m0] <= 2.00000001000000011e-01) AND (NOT [m1] IS NULL AND [m1] <= 2.00000001000000011e-01) AND ([class_size] >= 3 AND [m2] <= 5.00000000999999972e-01) AND ([class_size] >= 3 AND [m3] >= 2) AND (NOT [m4] IS NULL AND [m4] <= 1.00000000100000008e+00) AND (NOT [m5] IS NULL AND [m5] <= 1.00000000100000008e+00) AND (NOT [m6] IS NULL AND [m6] < 9.99999999000000028e-01) AND (NOT [m7] IS NULL AND [m7] < 2.00000000000000000e+00 AND [m7_second] >= 9.99999990000000061e-02) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], CASE WHEN [base].[class_rows] = [values0].[class_rows] AND [base].[class_rows] = [values1].[class_rows] THEN [base].[class_rows] END AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0], [values1].[m1] AS [m1], [values1].[m2] AS [m2], [values1].[m3] AS [m3], [values1].[m4] AS [m4], [values1].[m5] AS [m5], [values1].[m6] AS [m6], [values1].[m7] AS [m7], [values1].[m7_second] AS [m7_second] FROM (SELECT [q0] AS [k0], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_size] FROM (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], 1 AS [row_count] FROM [clinic].[kanon_run_release] AS [checked]) AS [frequency] GROUP BY [q0]) AS [base] JOIN (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], CASE WHEN SUM([value_count]) > 0 AND SUM(CASE WHEN [value_count] > 0 AND [value_rank] IS NULL THEN 1 ELSE 0 END) = 0 THEN CASE WHEN MIN([reference_values]) = 1 THEN 0 WHEN SUM([span_cost]) / CAST(MIN([reference_values]) - 1 AS FLOAT) > ABS(SUM(CASE WHEN [value_code] IS NULL THEN [span_end] - [span_start] ELSE 0 END) - MIN([null_share])) THEN SUM([span_cost]) / CAST(MIN([reference_values]) - 1 AS FLOAT) ELSE ABS(SUM(CASE WHEN [value_code] IS NULL THEN [span_end] - [span_start] ELSE 0 END) - MIN([null_share])) END ELSE NULL END AS [m0] FROM (SELECT [placed].*, CASE WHEN [value_count] = 0 THEN 0 ELSE ([end_ranks] + ([end_rank] + 1) * ([span_end] - [end_share]) - [value_rank] * [span_end]) * CASE WHEN [span_end] <= [share_through] THEN -1 ELSE 1 END + CASE WHEN [span_start] < [share_through] AND [span_end] > [share_through] THEN 2 * ([value_rank] * [share_through] - [ranks_through]) ELSE 0 END END + CASE WHEN [next_count] > 0 THEN ([end_ranks] + ([end_rank] + 1) * ([span_end] - [end_share]) - [next_rank] * [span_end]) * CASE WHEN [span_end] < [next_share] THEN 1 ELSE -1 END ELSE 0 END AS [span_cost] FROM (SELECT [spans].*, MAX([point_rank]) OVER (ORDER BY CASE WHEN [span_end] IS NULL THEN 1 ELSE 0 END, [span_end]) AS [end_rank], MAX([point_share]) OVER (ORDER BY CASE WHEN [span_end] IS NULL THEN 1 ELSE 0 END, [span_end]) AS [end_share], MAX([point_ranks]) OVER (ORDER BY CASE WHEN [span_end] IS NULL THEN 1 ELSE 0 END, [span_end]) AS [end_ranks] FROM (SELECT [k0], [value_code], [value_rows], [value_count], [reference_share], [value_rank], [share_through], [ranks_through], [null_share], [reference_values], CASE WHEN [class_total] > 0 THEN CAST([counted_through] - [value_count] AS FLOAT) / CAST([class_total] AS FLOAT) ELSE 0 END AS [span_start], CASE WHEN [class_total] > 0 THEN CAST([counted_through] AS FLOAT) / CAST([class_total] AS FLOAT) ELSE 0 END AS [span_end], CASE WHEN [counted_through] < [class_total] THEN [following_count] ELSE 0 END AS [next_count], [next_rank], [next_share], 0 AS [point_rank], 0.00000000000000000e+00 AS [point_share], 0.00000000000000000e+00 AS [point_ranks] FROM (SELECT [counted].*, SUM([value_count]) OVER (PARTITION BY [k0]) AS [class_total], SUM([value_count]) OVER (PARTITION BY [k0] ORDER BY CASE WHEN [value_rank] IS NULL THEN 1 ELSE 0 END, [value_rank]) AS [counted_through], LEAD([value_count]) OVER (PARTITION BY [k0] ORDER BY CASE WHEN [value_rank] IS NULL THEN 1 ELSE 0 END, [value_rank]) AS [following_count], LEAD([value_rank]) OVER (PARTITION BY [k0] ORDER BY CASE WHEN [value_rank] IS NULL THEN 1 ELSE 0 END, [value_rank]) AS [next_rank], LEAD([share_through]) OVER (PARTITION BY [k0] ORDER BY CASE WHEN [value_rank] IS NULL THEN 1 ELSE 0 END, [value_rank]) AS [next_share] FROM (SELECT [held].[k0] AS [k0], [held].[value_code] AS [value_code], [held].[value_rows] AS [value_rows], [held].[value_count] AS [value_count], COALESCE([reference].[reference_share], 0) AS [reference_share], [reference].[value_rank] AS [value_rank], [reference].[share_through] AS [share_through], [reference].[ranks_through] AS [ranks_through], [reference].[null_share] AS [null_share], [reference].[reference_values] AS [reference_values] FROM (SELECT [q0] AS [k0], [value_code] AS [value_code], CAST(COUNT_BIG(*) AS BIGINT) AS [value_rows], CAST(COUNT_BIG(*) AS BIGINT) AS [value_count] FROM (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], [checked].[charge] AS [value_code], 1 AS [row_count] FROM [clinic].[kanon_run_release] AS [checked]) AS [frequency] GROUP BY [q0], [value_code]) AS [held] LEFT JOIN «evaluate/achieved 2» AS [reference] ON EXISTS(SELECT [held].[value_code] INTERSECT SELECT [reference].[reference_value])) AS [counted]) AS [summed] UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, [share_through], [share_through], NULL, NULL, NULL, [value_rank], [share_through], [ranks_through] FROM «evaluate/achieved 2» AS [points]) AS [spans]) AS [placed] WHERE NOT [value_rows] IS NULL) AS [costed] GROUP BY [k0]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) JOIN (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], CASE WHEN SUM([value_count]) > 0 AND SUM(CASE WHEN [value_count] > 0 AND [group1] IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 7» / 3 ELSE NULL END AS [m1], CASE WHEN SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN NOT [value_code] IS NULL AND [is_protected] = 1 THEN [value_count] ELSE 0 END) AS FLOAT) / CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) AS FLOAT) ELSE 0 END AS [m2], COUNT_BIG(CASE WHEN [value_count] > 0 THEN [value_code] END) AS [m3], CASE WHEN MIN([reference_share]) > 0 THEN MAX«evaluate/node 8» ELSE NULL END AS [m4], CASE WHEN MIN([reference_share]) > 0 AND SUM«evaluate/node 9» = 0 THEN MAX«evaluate/node 8» ELSE NULL END AS [m5], CASE WHEN MIN([reference_share]) > 0 AND COUNT_BIG(*) = MIN([reference_values]) THEN CAST(MAX(CASE WHEN [reference_share] > 0 THEN ABS(LOG(CAST(CAST([value_count] AS FLOAT) / CAST([class_total] AS FLOAT) AS FLOAT) / [reference_share])) END) AS FLOAT) / LOG(2) ELSE NULL END AS [m6], CASE WHEN MAX(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) = 0 THEN NULL WHEN MAX(CASE WHEN NOT [value_code] IS NULL AND [may_be_disclosed] = 0 THEN [value_count] ELSE 0 END) = 0 THEN 0 WHEN MIN(CASE WHEN NOT [value_code] IS NULL AND [may_be_disclosed] = 0 AND [value_count] > 0 THEN [value_position] END) <= 1 THEN CAST(MAX(CASE WHEN NOT [value_code] IS NULL AND [may_be_disclosed] = 0 THEN [value_count] ELSE 0 END) AS FLOAT) / NULLIF(CAST(SUM(CASE WHEN NOT [value_code] IS NULL AND [value_position] >= 2 THEN [value_count] ELSE 0 END) AS FLOAT), 0) ELSE CAST(MAX(CASE WHEN NOT [value_code] IS NULL AND [may_be_disclosed] = 0 THEN [value_count] ELSE 0 END) AS FLOAT) / NULLIF«evaluate/node 10» END AS [m7], CASE WHEN COUNT_BIG(CASE WHEN [not_to_be_excluded] = 1 AND [value_count] > 0 THEN 1 END) < 1 THEN 0 ELSE COALESCE(MIN(CASE WHEN [not_to_be_excluded] = 1 AND [value_count] > 0 THEN CAST([value_count] AS FLOAT) / CAST([class_total] AS FLOAT) END), 1) END AS [m7_second] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [reference_values] AS [reference_values], [group1] AS [group1], [group_share1] AS [group_share1], [group2] AS [group2], [group_share2] AS [group_share2], [is_protected] AS [is_protected], [may_be_disclosed] AS [may_be_disclosed], [not_to_be_excluded] AS [not_to_be_excluded], SUM([value_count]) OVER (PARTITION BY [k0]) AS [class_total], ROW_NUMBER() OVER (PARTITION BY [k0] ORDER BY CASE WHEN CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END, [value_count] DESC) AS [value_position], SUM([value_count]) OVER (PARTITION BY [k0], [group1]) AS [group_total1], SUM([value_count]) OVER (PARTITION BY [k0], [group2]) AS [group_total2] FROM (SELECT [held].[k0] AS [k0], [held].[value_code] AS [value_code], [held].[value_rows] AS [value_rows], [held].[value_count] AS [value_count], COALESCE([reference].[reference_share], 0) AS [reference_share], [reference].[reference_values] AS [reference_values], [reference].[group1] AS [group1], [reference].[group_share1] AS [group_share1], [reference].[group2] AS [group2], [reference].[group_share2] AS [group_share2], [held].[is_protected] AS [is_protected], [held].[may_be_disclosed] AS [may_be_disclosed], [held].[not_to_be_excluded] AS [not_to_be_excluded] FROM (SELECT [q0] AS [k0], [value_code] AS [value_code], CAST(COUNT_BIG(*) AS BIGINT) AS [value_rows], CAST(COUNT_BIG(*) AS BIGINT) AS [value_count], MIN([is_protected]) AS [is_protected], MIN([may_be_disclosed]) AS [may_be_disclosed], MIN([not_to_be_excluded]) AS [not_to_be_excluded] FROM (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value_code], CASE WHEN (CAST(CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 IN (N'it''s', N'b\') THEN 1 ELSE 0 END AS [is_protected], CASE WHEN (CAST(CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 IN (N'a') THEN 1 ELSE 0 END AS [may_be_disclosed], CASE WHEN (CAST(CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 IN (N'it''s') THEN 1 ELSE 0 END AS [not_to_be_excluded], 1 AS [row_count] FROM [clinic].[kanon_run_release] AS [checked]) AS [frequency] GROUP BY [q0], [value_code]) AS [held] LEFT JOIN (SELECT [value] AS [reference_value], [reference_share] AS [reference_share], [reference_values] AS [reference_values], [group1] AS [group1], [group_share1] AS [group_share1], [group2] AS [group2], [group_share2] AS [group_share2] FROM [kanon_scratch].[kanon_run_sensitive1]) AS [reference] ON EXISTS(SELECT [held].[value_code] INTERSECT SELECT [reference].[reference_value])) AS [counted]) AS [ranked] GROUP BY [k0]) AS [values1] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values1].[k0])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[kanon_run_release] AS [checked];
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 2.00000001000000011e-01 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 2.00000001000000011e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MAX([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN NOT [m1] IS NULL AND [m1] <= 2.00000001000000011e-01 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN NOT [m1] IS NULL AND [m1] <= 2.00000001000000011e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows1], MAX([m2]) AS [worst2], SUM(CASE WHEN [m2] IS NULL THEN 1 ELSE 0 END) AS [unbounded2], SUM(CASE WHEN [class_size] >= 3 AND [m2] <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS [violating_classes2], SUM(CASE WHEN [class_size] >= 3 AND [m2] <= 5.00000000999999972e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows2], MIN([class_size]) AS [second2], MIN([m3]) AS [worst3], SUM(CASE WHEN [m3] IS NULL THEN 1 ELSE 0 END) AS [unbounded3], SUM(CASE WHEN [class_size] >= 3 AND [m3] >= 2 THEN 0 ELSE 1 END) AS [violating_classes3], SUM(CASE WHEN [class_size] >= 3 AND [m3] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows3], MIN([class_size]) AS [second3], MAX([m4]) AS [worst4], SUM(CASE WHEN [m4] IS NULL THEN 1 ELSE 0 END) AS [unbounded4], SUM(CASE WHEN NOT [m4] IS NULL AND [m4] <= 1.00000000100000008e+00 THEN 0 ELSE 1 END) AS [violating_classes4], SUM(CASE WHEN NOT [m4] IS NULL AND [m4] <= 1.00000000100000008e+00 THEN 0 ELSE [class_rows] END) AS [violating_rows4], MAX([m5]) AS [worst5], SUM(CASE WHEN [m5] IS NULL THEN 1 ELSE 0 END) AS [unbounded5], SUM(CASE WHEN NOT [m5] IS NULL AND [m5] <= 1.00000000100000008e+00 THEN 0 ELSE 1 END) AS [violating_classes5], SUM(CASE WHEN NOT [m5] IS NULL AND [m5] <= 1.00000000100000008e+00 THEN 0 ELSE [class_rows] END) AS [violating_rows5], MAX([m6]) AS [worst6], SUM(CASE WHEN [m6] IS NULL THEN 1 ELSE 0 END) AS [unbounded6], SUM(CASE WHEN NOT [m6] IS NULL AND [m6] < 9.99999999000000028e-01 THEN 0 ELSE 1 END) AS [violating_classes6], SUM(CASE WHEN NOT [m6] IS NULL AND [m6] < 9.99999999000000028e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows6], MAX([m7]) AS [worst7], SUM(CASE WHEN [m7] IS NULL THEN 1 ELSE 0 END) AS [unbounded7], SUM(CASE WHEN NOT [m7] IS NULL AND [m7] < 2.00000000000000000e+00 AND [m7_second] >= 9.99999990000000061e-02 THEN 0 ELSE 1 END) AS [violating_classes7], SUM(CASE WHEN NOT [m7] IS NULL AND [m7] < 2.00000000000000000e+00 AND [m7_second] >= 9.99999990000000061e-02 THEN 0 ELSE [class_rows] END) AS [violating_rows7], MIN([m7_second]) AS [second7] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END + CASE WHEN [class_size] < 3 THEN 0 ELSE 1 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], [m2] AS [m2], [m3] AS [m3], [m4] AS [m4], [m5] AS [m5], [m6] AS [m6], [m7] AS [m7], [m7_second] AS [m7_second], CASE WHEN (NOT [m0] IS NULL AND [m0] <= 2.00000001000000011e-01) AND (NOT [m1] IS NULL AND [m1] <= 2.00000001000000011e-01) AND ([class_size] >= 3 AND [m2] <= 5.00000000999999972e-01) AND ([class_size] >= 3 AND [m3] >= 2) AND (NOT [m4] IS NULL AND [m4] <= 1.00000000100000008e+00) AND (NOT [m5] IS NULL AND [m5] <= 1.00000000100000008e+00) AND (NOT [m6] IS NULL AND [m6] < 9.99999999000000028e-01) AND (NOT [m7] IS NULL AND [m7] < 2.00000000000000000e+00 AND [m7_second] >= 9.99999990000000061e-02) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], CASE WHEN [base].[class_rows] = [values0].[class_rows] AND [base].[class_rows] = [values1].[class_rows] THEN [base].[class_rows] END AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0], [values1].[m1] AS [m1], [values1].[m2] AS [m2], [values1].[m3] AS [m3], [values1].[m4] AS [m4], [values1].[m5] AS [m5], [values1].[m6] AS [m6], [values1].[m7] AS [m7], [values1].[m7_second] AS [m7_second] FROM (SELECT [q0] AS [k0], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_size] FROM (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], 1 AS [row_count] FROM [clinic].[kanon_run_release] AS [checked]) AS [frequency] GROUP BY [q0]) AS [base] JOIN (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], CASE WHEN SUM([value_count]) > 0 AND SUM(CASE WHEN [value_count] > 0 AND [value_rank] IS NULL THEN 1 ELSE 0 END) = 0 THEN CASE WHEN MIN([reference_values]) = 1 THEN 0 WHEN SUM([span_cost]) / CAST(MIN([reference_values]) - 1 AS FLOAT) > ABS(SUM(CASE WHEN [value_code] IS NULL THEN [span_end] - [span_start] ELSE 0 END) - MIN([null_share])) THEN SUM([span_cost]) / CAST(MIN([reference_values]) - 1 AS FLOAT) ELSE ABS(SUM(CASE WHEN [value_code] IS NULL THEN [span_end] - [span_start] ELSE 0 END) - MIN([null_share])) END ELSE NULL END AS [m0] FROM (SELECT [placed].*, CASE WHEN [value_count] = 0 THEN 0 ELSE ([end_ranks] + ([end_rank] + 1) * ([span_end] - [end_share]) - [value_rank] * [span_end]) * CASE WHEN [span_end] <= [share_through] THEN -1 ELSE 1 END + CASE WHEN [span_start] < [share_through] AND [span_end] > [share_through] THEN 2 * ([value_rank] * [share_through] - [ranks_through]) ELSE 0 END END + CASE WHEN [next_count] > 0 THEN ([end_ranks] + ([end_rank] + 1) * ([span_end] - [end_share]) - [next_rank] * [span_end]) * CASE WHEN [span_end] < [next_share] THEN 1 ELSE -1 END ELSE 0 END AS [span_cost] FROM (SELECT [spans].*, MAX([point_rank]) OVER (ORDER BY CASE WHEN [span_end] IS NULL THEN 1 ELSE 0 END, [span_end]) AS [end_rank], MAX([point_share]) OVER (ORDER BY CASE WHEN [span_end] IS NULL THEN 1 ELSE 0 END, [span_end]) AS [end_share], MAX([point_ranks]) OVER (ORDER BY CASE WHEN [span_end] IS NULL THEN 1 ELSE 0 END, [span_end]) AS [end_ranks] FROM (SELECT [k0], [value_code], [value_rows], [value_count], [reference_share], [value_rank], [share_through], [ranks_through], [null_share], [reference_values], CASE WHEN [class_total] > 0 THEN CAST([counted_through] - [value_count] AS FLOAT) / CAST([class_total] AS FLOAT) ELSE 0 END AS [span_start], CASE WHEN [class_total] > 0 THEN CAST([counted_through] AS FLOAT) / CAST([class_total] AS FLOAT) ELSE 0 END AS [span_end], CASE WHEN [counted_through] < [class_total] THEN [following_count] ELSE 0 END AS [next_count], [next_rank], [next_share], 0 AS [point_rank], 0.00000000000000000e+00 AS [point_share], 0.00000000000000000e+00 AS [point_ranks] FROM (SELECT [counted].*, SUM([value_count]) OVER (PARTITION BY [k0]) AS [class_total], SUM([value_count]) OVER (PARTITION BY [k0] ORDER BY CASE WHEN [value_rank] IS NULL THEN 1 ELSE 0 END, [value_rank]) AS [counted_through], LEAD([value_count]) OVER (PARTITION BY [k0] ORDER BY CASE WHEN [value_rank] IS NULL THEN 1 ELSE 0 END, [value_rank]) AS [following_count], LEAD([value_rank]) OVER (PARTITION BY [k0] ORDER BY CASE WHEN [value_rank] IS NULL THEN 1 ELSE 0 END, [value_rank]) AS [next_rank], LEAD([share_through]) OVER (PARTITION BY [k0] ORDER BY CASE WHEN [value_rank] IS NULL THEN 1 ELSE 0 END, [value_rank]) AS [next_share] FROM (SELECT [held].[k0] AS [k0], [held].[value_code] AS [value_code], [held].[value_rows] AS [value_rows], [held].[value_count] AS [value_count], COALESCE([reference].[reference_share], 0) AS [reference_share], [reference].[value_rank] AS [value_rank], [reference].[share_through] AS [share_through], [reference].[ranks_through] AS [ranks_through], [reference].[null_share] AS [null_share], [reference].[reference_values] AS [reference_values] FROM (SELECT [q0] AS [k0], [value_code] AS [value_code], CAST(COUNT_BIG(*) AS BIGINT) AS [value_rows], CAST(COUNT_BIG(*) AS BIGINT) AS [value_count] FROM (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], [checked].[charge] AS [value_code], 1 AS [row_count] FROM [clinic].[kanon_run_release] AS [checked]) AS [frequency] GROUP BY [q0], [value_code]) AS [held] LEFT JOIN «evaluate/achieved 3» AS [reference] ON EXISTS(SELECT [held].[value_code] INTERSECT SELECT [reference].[reference_value])) AS [counted]) AS [summed] UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, [share_through], [share_through], NULL, NULL, NULL, [value_rank], [share_through], [ranks_through] FROM «evaluate/achieved 3» AS [points]) AS [spans]) AS [placed] WHERE NOT [value_rows] IS NULL) AS [costed] GROUP BY [k0]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) JOIN (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], CASE WHEN SUM([value_count]) > 0 AND SUM(CASE WHEN [value_count] > 0 AND [group1] IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 7» / 3 ELSE NULL END AS [m1], CASE WHEN SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN NOT [value_code] IS NULL AND [is_protected] = 1 THEN [value_count] ELSE 0 END) AS FLOAT) / CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) AS FLOAT) ELSE 0 END AS [m2], COUNT_BIG(CASE WHEN [value_count] > 0 THEN [value_code] END) AS [m3], CASE WHEN MIN([reference_share]) > 0 THEN MAX«evaluate/node 8» ELSE NULL END AS [m4], CASE WHEN MIN([reference_share]) > 0 AND SUM«evaluate/node 9» = 0 THEN MAX«evaluate/node 8» ELSE NULL END AS [m5], CASE WHEN MIN([reference_share]) > 0 AND COUNT_BIG(*) = MIN([reference_values]) THEN CAST(MAX(CASE WHEN [reference_share] > 0 THEN ABS(LOG(CAST(CAST([value_count] AS FLOAT) / CAST([class_total] AS FLOAT) AS FLOAT) / [reference_share])) END) AS FLOAT) / LOG(2) ELSE NULL END AS [m6], CASE WHEN MAX(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) = 0 THEN NULL WHEN MAX(CASE WHEN NOT [value_code] IS NULL AND [may_be_disclosed] = 0 THEN [value_count] ELSE 0 END) = 0 THEN 0 WHEN MIN(CASE WHEN NOT [value_code] IS NULL AND [may_be_disclosed] = 0 AND [value_count] > 0 THEN [value_position] END) <= 1 THEN CAST(MAX(CASE WHEN NOT [value_code] IS NULL AND [may_be_disclosed] = 0 THEN [value_count] ELSE 0 END) AS FLOAT) / NULLIF(CAST(SUM(CASE WHEN NOT [value_code] IS NULL AND [value_position] >= 2 THEN [value_count] ELSE 0 END) AS FLOAT), 0) ELSE CAST(MAX(CASE WHEN NOT [value_code] IS NULL AND [may_be_disclosed] = 0 THEN [value_count] ELSE 0 END) AS FLOAT) / NULLIF«evaluate/node 10» END AS [m7], CASE WHEN COUNT_BIG(CASE WHEN [not_to_be_excluded] = 1 AND [value_count] > 0 THEN 1 END) < 1 THEN 0 ELSE COALESCE(MIN(CASE WHEN [not_to_be_excluded] = 1 AND [value_count] > 0 THEN CAST([value_count] AS FLOAT) / CAST([class_total] AS FLOAT) END), 1) END AS [m7_second] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [reference_values] AS [reference_values], [group1] AS [group1], [group_share1] AS [group_share1], [group2] AS [group2], [group_share2] AS [group_share2], [is_protected] AS [is_protected], [may_be_disclosed] AS [may_be_disclosed], [not_to_be_excluded] AS [not_to_be_excluded], SUM([value_count]) OVER (PARTITION BY [k0]) AS [class_total], ROW_NUMBER() OVER (PARTITION BY [k0] ORDER BY CASE WHEN CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END, [value_count] DESC) AS [value_position], SUM([value_count]) OVER (PARTITION BY [k0], [group1]) AS [group_total1], SUM([value_count]) OVER (PARTITION BY [k0], [group2]) AS [group_total2] FROM (SELECT [held].[k0] AS [k0], [held].[value_code] AS [value_code], [held].[value_rows] AS [value_rows], [held].[value_count] AS [value_count], COALESCE([reference].[reference_share], 0) AS [reference_share], [reference].[reference_values] AS [reference_values], [reference].[group1] AS [group1], [reference].[group_share1] AS [group_share1], [reference].[group2] AS [group2], [reference].[group_share2] AS [group_share2], [held].[is_protected] AS [is_protected], [held].[may_be_disclosed] AS [may_be_disclosed], [held].[not_to_be_excluded] AS [not_to_be_excluded] FROM (SELECT [q0] AS [k0], [value_code] AS [value_code], CAST(COUNT_BIG(*) AS BIGINT) AS [value_rows], CAST(COUNT_BIG(*) AS BIGINT) AS [value_count], MIN([is_protected]) AS [is_protected], MIN([may_be_disclosed]) AS [may_be_disclosed], MIN([not_to_be_excluded]) AS [not_to_be_excluded] FROM (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value_code], CASE WHEN (CAST(CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 IN (N'it''s', N'b\') THEN 1 ELSE 0 END AS [is_protected], CASE WHEN (CAST(CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 IN (N'a') THEN 1 ELSE 0 END AS [may_be_disclosed], CASE WHEN (CAST(CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 IN (N'it''s') THEN 1 ELSE 0 END AS [not_to_be_excluded], 1 AS [row_count] FROM [clinic].[kanon_run_release] AS [checked]) AS [frequency] GROUP BY [q0], [value_code]) AS [held] LEFT JOIN (SELECT [value] AS [reference_value], [reference_share] AS [reference_share], [reference_values] AS [reference_values], [group1] AS [group1], [group_share1] AS [group_share1], [group2] AS [group2], [group_share2] AS [group_share2] FROM [kanon_scratch].[kanon_run_sensitive1]) AS [reference] ON EXISTS(SELECT [held].[value_code] INTERSECT SELECT [reference].[reference_value])) AS [counted]) AS [ranked] GROUP BY [k0]) AS [values1] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values1].[k0])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[kanon_run_release] AS [checked];
 
 -- release/manifest/insert
 INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'adb77b662f214717c9708d31a57219ebd1e8f2c189c8cc7bd075ceee9ee42b86', N'{"published_at": "(the time)"}');
@@ -1380,17 +1386,31 @@ INTO [kanon_scratch].[kanon_run_staged]
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_staged] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[kanon_unit] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
 
--- «evaluate/achieved 3»
+-- «evaluate/achieved 4»
 (SELECT [q0] AS [k0], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], COUNT_BIG(DISTINCT [unit]) AS [class_size], SUM(COUNT_BIG(DISTINCT [unit])) OVER () AS [all_size] FROM (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], CAST([checked].[kanon_unit] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [unit], 1 AS [row_count] FROM [kanon_scratch].[kanon_run_staged] AS [checked]) AS [frequency] GROUP BY [q0])
 
 -- evaluate/achieved
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], MAX([all_size]) AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([class_size]) AS [worst0], SUM(CASE WHEN [class_size] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MAX([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN NOT [m1] IS NULL AND [m1] <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN NOT [m1] IS NULL AND [m1] <= 7.00000000999999927e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows1] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END + CASE WHEN [class_size] < 3 THEN 0 ELSE 1 END END AS [size_number] FROM (SELECT [all_size] AS [all_size], [class_rows] AS [class_rows], [class_size] AS [class_size], [m1] AS [m1], CASE WHEN ([class_size] >= 3) AND (NOT [m1] IS NULL AND [m1] <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], CASE WHEN [base].[class_rows] = [values0].[class_rows] THEN [base].[class_rows] END AS [class_rows], [base].[class_size] AS [class_size], [base].[all_size] AS [all_size], [values0].[m1] AS [m1] FROM «evaluate/achieved 3» AS [base] JOIN (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], CASE WHEN SUM([value_count]) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS [m1] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], SUM([value_count]) OVER (PARTITION BY [k0]) AS [class_total] FROM (SELECT [held].[k0] AS [k0], [held].[value_code] AS [value_code], [held].[value_rows] AS [value_rows], [held].[value_count] AS [value_count], COALESCE([reference].[reference_share], 0) AS [reference_share] FROM (SELECT [q0] AS [k0], [value_code] AS [value_code], CAST(COUNT_BIG(*) AS BIGINT) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count] FROM (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value_code], CAST([checked].[kanon_unit] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [unit], 1 AS [row_count] FROM [kanon_scratch].[kanon_run_staged] AS [checked]) AS [frequency] GROUP BY [q0], [value_code]) AS [held] LEFT JOIN (SELECT [value] AS [reference_value], [reference_share] AS [reference_share] FROM [kanon_scratch].[kanon_run_sensitive0]) AS [reference] ON EXISTS(SELECT [held].[value_code] INTERSECT SELECT [reference].[reference_value])) AS [counted]) AS [ranked] GROUP BY [k0]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [kanon_scratch].[kanon_run_staged] AS [checked];
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], MAX([all_size]) AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([class_size]) AS [worst0], SUM(CASE WHEN [class_size] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MAX([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN NOT [m1] IS NULL AND [m1] <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN NOT [m1] IS NULL AND [m1] <= 7.00000000999999927e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows1] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END + CASE WHEN [class_size] < 3 THEN 0 ELSE 1 END END AS [size_number] FROM (SELECT [all_size] AS [all_size], [class_rows] AS [class_rows], [class_size] AS [class_size], [m1] AS [m1], CASE WHEN ([class_size] >= 3) AND (NOT [m1] IS NULL AND [m1] <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], CASE WHEN [base].[class_rows] = [values0].[class_rows] THEN [base].[class_rows] END AS [class_rows], [base].[class_size] AS [class_size], [base].[all_size] AS [all_size], [values0].[m1] AS [m1] FROM «evaluate/achieved 4» AS [base] JOIN (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], CASE WHEN SUM([value_count]) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS [m1] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], SUM([value_count]) OVER (PARTITION BY [k0]) AS [class_total] FROM (SELECT [held].[k0] AS [k0], [held].[value_code] AS [value_code], [held].[value_rows] AS [value_rows], [held].[value_count] AS [value_count], COALESCE([reference].[reference_share], 0) AS [reference_share] FROM (SELECT [q0] AS [k0], [value_code] AS [value_code], CAST(COUNT_BIG(*) AS BIGINT) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count] FROM (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value_code], CAST([checked].[kanon_unit] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [unit], 1 AS [row_count] FROM [kanon_scratch].[kanon_run_staged] AS [checked]) AS [frequency] GROUP BY [q0], [value_code]) AS [held] LEFT JOIN (SELECT [value] AS [reference_value], [reference_share] AS [reference_share] FROM [kanon_scratch].[kanon_run_sensitive0]) AS [reference] ON EXISTS(SELECT [held].[value_code] INTERSECT SELECT [reference].[reference_value])) AS [counted]) AS [ranked] GROUP BY [k0]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [kanon_scratch].[kanon_run_staged] AS [checked];
 
 -- release/count
 SELECT COUNT_BIG(*) AS [row_count], SUM([kanon_masked]) AS [masked_rows], COUNT_BIG(DISTINCT CASE WHEN [kanon_masked] = 0 THEN [kanon_unit] END) AS [persons] FROM [kanon_scratch].[kanon_run_staged] AS [counted];
 
 -- release/manifest/insert
 INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'35061ef0fcbb9ea2cd4bd4eea619e022abc35b4182f3c8247205bb0ff3200df6', N'{"published_at": "(the time)"}');
+
+-- evaluate/node
+SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >= 5) THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN ([class_size] >= 5) THEN 0 ELSE [class_rows] END) AS [suppressed], 0 AS [suppressed_monotone], SUM([class_rows]) AS [judged_rows], SUM([class_size]) AS [judged_sizes], SUM(CASE WHEN ([class_size] >= 5) THEN CAST([class_rows] AS FLOAT) * (0) ELSE 0 END) AS [kept_width], SUM(CAST([class_rows] AS FLOAT) * (0)) AS [width], SUM(CASE WHEN NOT (([class_size] >= 5)) THEN 0 WHEN [class_size] > 0 AND 9.00000000000000000e+00 > 2.00000000000000000e+00 * [class_size] THEN CAST([class_rows] AS FLOAT) / CAST([class_size] AS FLOAT) WHEN [class_size] <= 0 AND 9.00000000000000000e+00 > 2.00000000000000000e+00 THEN [class_rows] ELSE 0 END) AS [found_rows] FROM (SELECT CAST(SUM([row_count]) AS BIGINT) AS [class_rows], CAST(SUM([row_count]) AS BIGINT) AS [class_size] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code1], [code3]) AS [classes];
+
+-- evaluate/suppressed
+SELECT [k0], [k1], [class_rows]
+INTO [kanon_scratch].[kanon_run_suppressed]
+FROM (SELECT [k0] AS [k0], [k1] AS [k1], [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 5) THEN 1 ELSE 0 END AS [satisfied] FROM «evaluate/suppressed 1» AS [classes]) AS [flagged] WHERE [satisfied] = 0;
+
+-- evaluate/achieved
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([class_size]) AS [worst0], SUM(CASE WHEN [class_size] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [class_size] >= 5 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [class_size] >= 5 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 5) THEN 1 ELSE 0 END AS [satisfied] FROM «evaluate/achieved 1» AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[kanon_run_release] AS [checked];
+
+-- release/manifest/insert
+INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'6f2ddb62448ed46a1d132fec1647efb3613d95ef2017c128245f8b9c34d2723b', N'{"published_at": "(the time)"}');
 
 -- «evaluate/node 12»
 (CAST((4.16666666666666644e-02 - CAST(CAST((7.29166666666666678e-03 - CAST(CAST((3.84424603174603153e-03 - CAST(CAST(4.13411458333333339e-03 AS FLOAT) / FLOOR(CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) AS FLOAT) / 2) AS FLOAT) / FLOOR(CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) AS FLOAT) / 2)) AS FLOAT) / FLOOR(CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) AS FLOAT) / 2) AS FLOAT) / FLOOR(CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) AS FLOAT) / 2)) AS FLOAT) / FLOOR(CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) AS FLOAT) / 2) AS FLOAT) / FLOOR(CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) AS FLOAT) / 2)) AS FLOAT) / FLOOR(CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) AS FLOAT) / 2) AS FLOAT)
@@ -1415,7 +1435,7 @@ INTO [clinic].[kanon_run_release]
 «release/write 2»;
 
 -- evaluate/achieved
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN(CASE WHEN [m0_second] = 0 THEN 0 WHEN [m0] > LOG([m0_second]) THEN LOG([m0_second]) ELSE [m0] END) AS [worst0], SUM(CASE WHEN CASE WHEN [m0_second] = 0 THEN 0 WHEN [m0] > LOG([m0_second]) THEN LOG([m0_second]) ELSE [m0] END IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 6.93147179559945315e-01 AND [m0_second] >= 2 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 6.93147179559945315e-01 AND [m0_second] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MIN([m0_second]) AS [second0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m0_second] AS [m0_second], CASE WHEN ([m0] >= 6.93147179559945315e-01 AND [m0_second] >= 2) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], CASE WHEN SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) > 0 THEN CASE FLOOR(CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) AS FLOAT) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LOG(2 * FLOOR(CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) AS FLOAT) / 2)) + CAST«evaluate/node 12» / FLOOR(CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) AS FLOAT) / 2) END - SUM«evaluate/node 13» / CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) AS FLOAT) ELSE 0 END AS [m0], COUNT_BIG(CASE WHEN [value_count] > 0 THEN [value_code] END) AS [m0_second] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM «evaluate/achieved 1» AS [counted]) AS [ranked] GROUP BY [k0]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[kanon_run_release] AS [checked];
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN(CASE WHEN [m0_second] = 0 THEN 0 WHEN [m0] > LOG([m0_second]) THEN LOG([m0_second]) ELSE [m0] END) AS [worst0], SUM(CASE WHEN CASE WHEN [m0_second] = 0 THEN 0 WHEN [m0] > LOG([m0_second]) THEN LOG([m0_second]) ELSE [m0] END IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 6.93147179559945315e-01 AND [m0_second] >= 2 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 6.93147179559945315e-01 AND [m0_second] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MIN([m0_second]) AS [second0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m0_second] AS [m0_second], CASE WHEN ([m0] >= 6.93147179559945315e-01 AND [m0_second] >= 2) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], CASE WHEN SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) > 0 THEN CASE FLOOR(CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) AS FLOAT) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LOG(2 * FLOOR(CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) AS FLOAT) / 2)) + CAST«evaluate/node 12» / FLOOR(CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) AS FLOAT) / 2) END - SUM«evaluate/node 13» / CAST(SUM(CASE WHEN NOT [value_code] IS NULL THEN [value_count] ELSE 0 END) AS FLOAT) ELSE 0 END AS [m0], COUNT_BIG(CASE WHEN [value_count] > 0 THEN [value_code] END) AS [m0_second] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM «evaluate/achieved 2» AS [counted]) AS [ranked] GROUP BY [k0]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[kanon_run_release] AS [checked];
 
 -- release/manifest/insert
 INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'e346aa6f410e86b9a550556a2f95696a5cd705d0aadb2bce36000bcfc033bbb0', N'{"published_at": "(the time)"}');
@@ -1525,14 +1545,14 @@ SELECT (SELECT SUM([row_count]) FROM «frequency/population/sums 1» AS [frequen
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_staged] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[kanon_unit] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
 
--- «evaluate/achieved 4»
+-- «evaluate/achieved 5»
 (CASE WHEN [m1] >= [class_size] AND [m1] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m1] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m1] AS FLOAT) THEN 0 ELSE 1 END)
 
--- «evaluate/achieved 5»
+-- «evaluate/achieved 6»
 (CASE WHEN [m1] >= [class_size] AND [m1] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m1] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m1] AS FLOAT) THEN 0 ELSE [class_rows] END)
 
 -- evaluate/achieved
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], MAX([all_size]) AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MAX(CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END) AS [worst1], SUM(CASE WHEN CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM«evaluate/achieved 4» AS [violating_classes1], SUM«evaluate/achieved 5» AS [violating_rows1] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [all_size] AS [all_size], [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], CASE WHEN ([m0] >= 3) AND ([m1] >= [class_size] AND [m1] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m1] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m1] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [base].[all_size] AS [all_size], [values0].[m0] AS [m0], [values0].[m1] AS [m1] FROM «evaluate/achieved 3» AS [base] JOIN (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m1] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM «frequency/population/sums 1» AS [frequency] GROUP BY [q0], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [kanon_scratch].[kanon_run_staged] AS [checked];
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], MAX([all_size]) AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MAX(CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END) AS [worst1], SUM(CASE WHEN CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM«evaluate/achieved 5» AS [violating_classes1], SUM«evaluate/achieved 6» AS [violating_rows1] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [all_size] AS [all_size], [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], CASE WHEN ([m0] >= 3) AND ([m1] >= [class_size] AND [m1] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m1] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m1] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [base].[all_size] AS [all_size], [values0].[m0] AS [m0], [values0].[m1] AS [m1] FROM «evaluate/achieved 4» AS [base] JOIN (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m1] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM «frequency/population/sums 1» AS [frequency] GROUP BY [q0], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [kanon_scratch].[kanon_run_staged] AS [checked];
 
 -- release/manifest/insert
 INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'b7e4891c2bb1638dceb689f492a60df429168183caea352e32b42f9f7314b398', N'{"published_at": "(the time)"}');
@@ -2247,14 +2267,14 @@ SELECT CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN ([label_size0] - 1) * 3 + ([la
 INTO [clinic].[learned]
 FROM [clinic].[classes] AS [classes];
 
--- «evaluate/achieved 6»
+-- «evaluate/achieved 7»
 (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], [checked].[person] AS [unit], 1 AS [row_count] FROM [clinic].[visits] AS [checked] WHERE [checked].[kanon_masked] = 0)
 
 -- evaluate/achieved
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([class_size]) AS [worst0], SUM(CASE WHEN [class_size] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END + CASE WHEN [class_size] < 3 THEN 0 ELSE 1 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], COUNT_BIG(DISTINCT [unit]) AS [class_size] FROM «evaluate/achieved 6» AS [frequency] GROUP BY [q0]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[visits] AS [checked] WHERE [checked].[kanon_masked] = 0;
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([class_size]) AS [worst0], SUM(CASE WHEN [class_size] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END + CASE WHEN [class_size] < 3 THEN 0 ELSE 1 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], COUNT_BIG(DISTINCT [unit]) AS [class_size] FROM «evaluate/achieved 7» AS [frequency] GROUP BY [q0]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[visits] AS [checked] WHERE [checked].[kanon_masked] = 0;
 
 -- evaluate/examine/failing
-SELECT TOP 5 [k0], [class_rows], CASE WHEN [class_size] >= 3 THEN 0 ELSE 1 END AS [violated0] FROM (SELECT [k0] AS [k0], [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [q0] AS [k0], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], COUNT_BIG(DISTINCT [unit]) AS [class_size] FROM «evaluate/achieved 6» AS [frequency] GROUP BY [q0]) AS [classes]) AS [flagged] WHERE [satisfied] = 0 ORDER BY CASE WHEN [class_rows] IS NULL THEN 1 ELSE 0 END, [class_rows], CASE WHEN [k0] IS NULL THEN 1 ELSE 0 END, [k0];
+SELECT TOP 5 [k0], [class_rows], CASE WHEN [class_size] >= 3 THEN 0 ELSE 1 END AS [violated0] FROM (SELECT [k0] AS [k0], [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [q0] AS [k0], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], COUNT_BIG(DISTINCT [unit]) AS [class_size] FROM «evaluate/achieved 7» AS [frequency] GROUP BY [q0]) AS [classes]) AS [flagged] WHERE [satisfied] = 0 ORDER BY CASE WHEN [class_rows] IS NULL THEN 1 ELSE 0 END, [class_rows], CASE WHEN [k0] IS NULL THEN 1 ELSE 0 END, [k0];
 
 -- verbs/init/persons
 SELECT COUNT_BIG(*) AS [persons], SUM(CASE WHEN [distinct_values0] > 1 THEN 1 ELSE 0 END) AS [varying0] FROM (SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [kanon_unit], COUNT_BIG(DISTINCT CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [distinct_values0] FROM [clinic].[visits] AS [kanon_source] WHERE NOT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 IS NULL GROUP BY CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [persons];
@@ -2358,34 +2378,34 @@ DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_rollup0];
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[other] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
 
--- «evaluate/achieved 7»
+-- «evaluate/achieved 8»
 (SELECT [q0] AS [k0], [q1] AS [k1], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], COUNT_BIG(DISTINCT [unit]) AS [class_size], SUM(COUNT_BIG(DISTINCT [unit])) OVER () AS [all_size] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], [checked].[person] AS [unit], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1])
 
 -- evaluate/achieved
 WITH [kanon_run_reference0] AS (SELECT [value] AS [reference_value], COALESCE(CAST([reference_count] AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [reference_share] FROM (SELECT CAST([original].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value], COUNT_BIG(DISTINCT [original].[person]) AS [reference_count] FROM [clinic].[visits] AS [original] GROUP BY CAST([original].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [value_counts])
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], MAX([all_size]) AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [all_size] AS [all_size], [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN (NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], CASE WHEN [base].[class_rows] = [values0].[class_rows] THEN [base].[class_rows] END AS [class_rows], [base].[class_size] AS [class_size], [base].[all_size] AS [all_size], [values0].[m0] AS [m0] FROM «evaluate/achieved 7» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], CASE WHEN SUM([value_count]) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], SUM([value_count]) OVER (PARTITION BY [k0], [k1]) AS [class_total] FROM (SELECT [held].[k0] AS [k0], [held].[k1] AS [k1], [held].[value_code] AS [value_code], [held].[value_rows] AS [value_rows], [held].[value_count] AS [value_count], COALESCE([reference].[reference_share], 0) AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], CAST(COUNT_BIG(*) AS BIGINT) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value_code], [checked].[person] AS [unit], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [held] LEFT JOIN [kanon_run_reference0] AS [reference] ON EXISTS(SELECT [held].[value_code] INTERSECT SELECT [reference].[reference_value])) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], MAX([all_size]) AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [all_size] AS [all_size], [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN (NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], CASE WHEN [base].[class_rows] = [values0].[class_rows] THEN [base].[class_rows] END AS [class_rows], [base].[class_size] AS [class_size], [base].[all_size] AS [all_size], [values0].[m0] AS [m0] FROM «evaluate/achieved 8» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], CASE WHEN SUM([value_count]) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], SUM([value_count]) OVER (PARTITION BY [k0], [k1]) AS [class_total] FROM (SELECT [held].[k0] AS [k0], [held].[k1] AS [k1], [held].[value_code] AS [value_code], [held].[value_rows] AS [value_rows], [held].[value_count] AS [value_count], COALESCE([reference].[reference_share], 0) AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], CAST(COUNT_BIG(*) AS BIGINT) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value_code], [checked].[person] AS [unit], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [held] LEFT JOIN [kanon_run_reference0] AS [reference] ON EXISTS(SELECT [held].[value_code] INTERSECT SELECT [reference].[reference_value])) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
 
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[visits_release] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
 
--- «evaluate/achieved 9»
+-- «evaluate/achieved 10»
 (SELECT CAST([original].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value], COUNT_BIG(*) AS [reference_count] FROM [clinic].[visits] AS [original] GROUP BY CAST([original].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)
 
--- «evaluate/achieved 8»
-WITH [kanon_run_reference0] AS (SELECT [value] AS [reference_value], COALESCE(CAST([reference_count] AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [reference_share] FROM «evaluate/achieved 9» AS [value_counts])
+-- «evaluate/achieved 9»
+WITH [kanon_run_reference0] AS (SELECT [value] AS [reference_value], COALESCE(CAST([reference_count] AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [reference_share] FROM «evaluate/achieved 10» AS [value_counts])
 
--- «evaluate/achieved 10»
+-- «evaluate/achieved 11»
 (SELECT SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], CASE WHEN SUM([value_count]) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], SUM([value_count]) OVER (PARTITION BY [k0], [k1]) AS [class_total] FROM (SELECT [held].[k0] AS [k0], [held].[k1] AS [k1], [held].[value_code] AS [value_code], [held].[value_rows] AS [value_rows], [held].[value_count] AS [value_count], COALESCE([reference].[reference_share], 0) AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], CAST(COUNT_BIG(*) AS BIGINT) AS [value_rows], CAST(COUNT_BIG(*) AS BIGINT) AS [value_count] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value_code], 1 AS [row_count] FROM [clinic].[visits_release] AS [checked]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [held] LEFT JOIN [kanon_run_reference0] AS [reference] ON EXISTS(SELECT [held].[value_code] INTERSECT SELECT [reference].[reference_value])) AS [counted]) AS [ranked] GROUP BY [k0], [k1])
 
 -- evaluate/achieved
-«evaluate/achieved 8»
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN (NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS [satisfied] FROM «evaluate/achieved 10» AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[visits_release] AS [checked];
+«evaluate/achieved 9»
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN (NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS [satisfied] FROM «evaluate/achieved 11» AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[visits_release] AS [checked];
 
 -- evaluate/histogram
-«evaluate/achieved 8»
+«evaluate/achieved 9»
 SELECT 0 AS [histogram], [bin_number], COUNT_BIG(*) AS [bin_classes], SUM([class_size]) AS [bin_records], MIN([class_size]) AS [bin_smallest], SUM([class_rows]) AS [bin_rows] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [bin_number] FROM (SELECT CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_size] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], 1 AS [row_count] FROM [clinic].[visits_release] AS [checked]) AS [frequency] GROUP BY [q0], [q1]) AS [counted]) AS [binned] GROUP BY [bin_number]
 UNION ALL
-SELECT 1 AS [histogram], [bin_number], COUNT_BIG(*) AS [bin_classes], SUM([class_size]) AS [bin_records], MIN([class_size]) AS [bin_smallest], SUM([class_rows]) AS [bin_rows] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN [m0] <= 1.00000000000000006e-09 THEN 0 WHEN [m0] <= 5.00000010000000022e-02 THEN 1 WHEN [m0] <= 1.00000001000000005e-01 THEN 2 WHEN [m0] <= 1.50000000999999994e-01 THEN 3 WHEN [m0] <= 2.00000001000000011e-01 THEN 4 WHEN [m0] <= 2.50000001000000027e-01 THEN 5 WHEN [m0] <= 3.00000001000000016e-01 THEN 6 WHEN [m0] <= 3.50000001000000005e-01 THEN 7 WHEN [m0] <= 4.00000001000000049e-01 THEN 8 WHEN [m0] <= 4.50000001000000038e-01 THEN 9 WHEN [m0] <= 5.00000000999999972e-01 THEN 10 WHEN [m0] <= 5.50000001000000016e-01 THEN 11 WHEN [m0] <= 6.00000000999999950e-01 THEN 12 WHEN [m0] <= 6.50000000999999994e-01 THEN 13 WHEN [m0] <= 7.00000000999999927e-01 THEN 14 WHEN [m0] <= 7.50000000999999972e-01 THEN 15 WHEN [m0] <= 8.00000001000000016e-01 THEN 16 WHEN [m0] <= 8.50000000999999950e-01 THEN 17 WHEN [m0] <= 9.00000000999999994e-01 THEN 18 WHEN [m0] <= 9.50000000999999927e-01 THEN 19 WHEN [m0] <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS [bin_number] FROM «evaluate/achieved 10» AS [counted]) AS [binned] GROUP BY [bin_number]
+SELECT 1 AS [histogram], [bin_number], COUNT_BIG(*) AS [bin_classes], SUM([class_size]) AS [bin_records], MIN([class_size]) AS [bin_smallest], SUM([class_rows]) AS [bin_rows] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN [m0] <= 1.00000000000000006e-09 THEN 0 WHEN [m0] <= 5.00000010000000022e-02 THEN 1 WHEN [m0] <= 1.00000001000000005e-01 THEN 2 WHEN [m0] <= 1.50000000999999994e-01 THEN 3 WHEN [m0] <= 2.00000001000000011e-01 THEN 4 WHEN [m0] <= 2.50000001000000027e-01 THEN 5 WHEN [m0] <= 3.00000001000000016e-01 THEN 6 WHEN [m0] <= 3.50000001000000005e-01 THEN 7 WHEN [m0] <= 4.00000001000000049e-01 THEN 8 WHEN [m0] <= 4.50000001000000038e-01 THEN 9 WHEN [m0] <= 5.00000000999999972e-01 THEN 10 WHEN [m0] <= 5.50000001000000016e-01 THEN 11 WHEN [m0] <= 6.00000000999999950e-01 THEN 12 WHEN [m0] <= 6.50000000999999994e-01 THEN 13 WHEN [m0] <= 7.00000000999999927e-01 THEN 14 WHEN [m0] <= 7.50000000999999972e-01 THEN 15 WHEN [m0] <= 8.00000001000000016e-01 THEN 16 WHEN [m0] <= 8.50000000999999950e-01 THEN 17 WHEN [m0] <= 9.00000000999999994e-01 THEN 18 WHEN [m0] <= 9.50000000999999927e-01 THEN 19 WHEN [m0] <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS [bin_number] FROM «evaluate/achieved 11» AS [counted]) AS [binned] GROUP BY [bin_number]
 UNION ALL
 SELECT 0 AS [histogram], -2 AS [bin_number], NULL AS [bin_classes], NULL AS [bin_records], NULL AS [bin_smallest], COUNT_BIG(*) AS [bin_rows] FROM [clinic].[visits_release] AS [checked];
 
@@ -3856,17 +3876,8 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [doma
 -- «frequency/population/ambiguous 2»
 [kanon_run_lookup1] AS «hierarchies/coverage 18»,
 
--- «frequency/population/ambiguous 4»
-(SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label])
-
 -- «frequency/population/ambiguous 3»
-[kanon_run_labels1] AS «frequency/population/ambiguous 4»
-
--- «frequency/population/ambiguous 5»
-SELECT 0 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_labels0] GROUP BY [label]) AS [meant]
-
--- «frequency/population/ambiguous 6»
-SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_labels1] GROUP BY [label]) AS [meant]
+(SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label])
 
 -- frequency/population/ambiguous
 «hierarchies/range 1»
@@ -3876,24 +3887,21 @@ SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) 
 «frequency/population/ambiguous 1»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
 «frequency/population/ambiguous 2»
-«frequency/population/ambiguous 3»
-«frequency/population/ambiguous 5»
+[kanon_run_labels1] AS «frequency/population/ambiguous 3»
+SELECT 0 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_labels0] GROUP BY [label]) AS [meant]
 UNION ALL
-«frequency/population/ambiguous 6»;
-
--- «frequency/all_found 8»
-(SELECT [q0] AS [q0], CAST(CAST([written].[q0] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], [q1] AS [q1], CAST(CAST([written].[q1] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1] FROM [clinic].[other] AS [checked]) AS [written])
+SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_labels1] GROUP BY [label]) AS [meant];
 
 -- «frequency/all_found 7»
-(SELECT [labelled].*, CASE WHEN [l0] IN (N'*') AND [l1] IN (N'*') THEN 1 ELSE 0 END AS [is_top] FROM «frequency/all_found 8» AS [labelled])
+(SELECT [q0] AS [q0], CAST(CAST([written].[q0] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], [q1] AS [q1], CAST(CAST([written].[q1] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1] FROM [clinic].[other] AS [checked]) AS [written])
 
 -- «frequency/all_found 6»
-[kanon_run_classes] AS «frequency/all_found 7»
+(SELECT [labelled].*, CASE WHEN [l0] IN (N'*') AND [l1] IN (N'*') THEN 1 ELSE 0 END AS [is_top] FROM «frequency/all_found 7» AS [labelled])
 
--- «frequency/all_found 9»
+-- «frequency/all_found 8»
 (SELECT SUM([own].[row_count]) FROM [kanon_run_population0] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]))
 
--- «frequency/all_found 10»
+-- «frequency/all_found 9»
 (SELECT COUNT_BIG(*) FROM [kanon_run_classes] AS [own] JOIN (SELECT DISTINCT [l0] AS [value] FROM [kanon_run_classes]) AS [again0] ON EXISTS(SELECT [own].[l0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [l1] AS [value] FROM [kanon_run_classes]) AS [again1] ON EXISTS(SELECT [own].[l1] INTERSECT SELECT [again1].[value]))
 
 -- frequency/all_found
@@ -3903,112 +3911,109 @@ UNION ALL
 «hierarchies/nesting 5»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
 «frequency/population/ambiguous 2»
-«frequency/all_found 6»
-SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[census] AS [whole]) AS [there0], «frequency/all_found 9» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[other_census] AS [whole]) AS [there1], (SELECT SUM([own].[row_count]) FROM [kanon_run_population1] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value])) AS [found1], (SELECT COUNT_BIG(*) FROM [kanon_run_classes] AS [whole]) AS [there2], «frequency/all_found 10» AS [found2];
+[kanon_run_classes] AS «frequency/all_found 6»
+SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[census] AS [whole]) AS [there0], «frequency/all_found 8» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[other_census] AS [whole]) AS [there1], (SELECT SUM([own].[row_count]) FROM [kanon_run_population1] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value])) AS [found1], (SELECT COUNT_BIG(*) FROM [kanon_run_classes] AS [whole]) AS [there2], «frequency/all_found 9» AS [found2];
 
 -- «frequency/population/overlap 1»
-WITH [kanon_run_classes] AS «frequency/all_found 7»,
-
--- «frequency/population/overlap 2»
 [kanon_run_population0] AS «hierarchies/range 2»,
 
--- «frequency/population/overlap 3»
+-- «frequency/population/overlap 2»
 [kanon_run_meaning0] AS (SELECT [labels].[value] AS [value], [labels].[label] AS [label] FROM [kanon_run_labels0] AS [labels] JOIN (SELECT DISTINCT [l0] AS [label] FROM [kanon_run_classes] WHERE [is_top] = 0) AS [written] ON EXISTS(SELECT [labels].[label] INTERSECT SELECT [written].[label])),
 
--- «frequency/population/overlap 4»
-[kanon_run_labels1] AS «frequency/population/ambiguous 4»,
+-- «frequency/population/overlap 3»
+[kanon_run_labels1] AS «frequency/population/ambiguous 3»,
 
--- «frequency/population/overlap 6»
+-- «frequency/population/overlap 4»
 (SELECT [labels].[value] AS [value], [labels].[label] AS [label] FROM [kanon_run_labels1] AS [labels] JOIN (SELECT DISTINCT [l1] AS [label] FROM [kanon_run_classes] WHERE [is_top] = 0) AS [written] ON EXISTS(SELECT [labels].[label] INTERSECT SELECT [written].[label]))
 
--- «frequency/population/overlap 5»
-[kanon_run_meaning1] AS «frequency/population/overlap 6»
-
--- «frequency/population/overlap 7»
-SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_classes] WHERE [is_top] = 1) AS [tops], (SELECT COUNT_BIG(*) FROM [kanon_run_classes] WHERE [is_top] = 0) AS [others], (SELECT COUNT_BIG(*) FROM (SELECT DISTINCT [l0] AS [l0], [l1] AS [l1] FROM [kanon_run_classes] WHERE [is_top] = 0) AS [vectors]) AS [looks], (SELECT COUNT_BIG(*) FROM (SELECT [value] AS [value] FROM [kanon_run_meaning0] GROUP BY [value] HAVING COUNT_BIG(*) > 1) AS [several0]) + (SELECT COUNT_BIG(*) FROM (SELECT [value] AS [value] FROM [kanon_run_meaning1] GROUP BY [value] HAVING COUNT_BIG(*) > 1) AS [several1]) AS [several]
-
 -- frequency/population/overlap
+WITH [kanon_run_classes] AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
-«frequency/population/overlap 2»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
 «hierarchies/nesting 5»
 «frequency/population/ambiguous 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 4»
-«frequency/population/overlap 5»
-«frequency/population/overlap 7»;
+«frequency/population/overlap 3»
+[kanon_run_meaning1] AS «frequency/population/overlap 4»
+SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_classes] WHERE [is_top] = 1) AS [tops], (SELECT COUNT_BIG(*) FROM [kanon_run_classes] WHERE [is_top] = 0) AS [others], (SELECT COUNT_BIG(*) FROM (SELECT DISTINCT [l0] AS [l0], [l1] AS [l1] FROM [kanon_run_classes] WHERE [is_top] = 0) AS [vectors]) AS [looks], (SELECT COUNT_BIG(*) FROM (SELECT [value] AS [value] FROM [kanon_run_meaning0] GROUP BY [value] HAVING COUNT_BIG(*) > 1) AS [several0]) + (SELECT COUNT_BIG(*) FROM (SELECT [value] AS [value] FROM [kanon_run_meaning1] GROUP BY [value] HAVING COUNT_BIG(*) > 1) AS [several1]) AS [several];
 
 -- «frequency/population/coverage 1»
-[kanon_run_classes] AS «frequency/all_found 7»,
+[kanon_run_classes] AS «frequency/all_found 6»,
 
 -- «frequency/population/coverage 2»
-[kanon_run_meaning1] AS «frequency/population/overlap 6»,
+[kanon_run_meaning1] AS «frequency/population/overlap 4»,
 
 -- frequency/population/coverage
 WITH [kanon_run_population1] AS «hierarchies/range 4»,
-«frequency/population/overlap 2»
+«frequency/population/overlap 1»
 «hierarchies/blank_ends 51»
 «hierarchies/nesting 5»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 4»
+«frequency/population/overlap 3»
 «frequency/population/coverage 2»
 [kanon_run_matches1] AS (SELECT [vectors].[q0] AS [v0], [classes].[q0] AS [q0], [vectors].[q1] AS [v1], [classes].[q1] AS [q1], [vectors].[row_count] AS [row_count] FROM [kanon_run_population1] AS [vectors] JOIN [kanon_run_meaning0] AS [meaning0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [meaning0].[value]) JOIN [kanon_run_meaning1] AS [meaning1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [meaning1].[value]) JOIN (SELECT * FROM [kanon_run_classes] WHERE [is_top] = 0) AS [classes] ON EXISTS(SELECT [classes].[l0] INTERSECT SELECT [meaning0].[label]) AND EXISTS(SELECT [classes].[l1] INTERSECT SELECT [meaning1].[label]))
 SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_population1]) AS [vectors], COUNT_BIG(*) AS [found], SUM(CASE WHEN [class_count] > 1 THEN 1 ELSE 0 END) AS [shared] FROM (SELECT COUNT_BIG(*) AS [class_count] FROM [kanon_run_matches1] GROUP BY [v0], [v1]) AS [counted];
 
--- «evaluate/achieved 11»
-(SELECT [meaning0].[label] AS [l0], [meaning1].[label] AS [l1], [kanon_source].[person] AS [person], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_run_persons0] AS [kanon_source] JOIN [kanon_run_meaning0] AS [meaning0] ON EXISTS(SELECT [kanon_source].[q0] INTERSECT SELECT [meaning0].[value]) JOIN [kanon_run_meaning1] AS [meaning1] ON EXISTS(SELECT [kanon_source].[q1] INTERSECT SELECT [meaning1].[value]) GROUP BY [meaning0].[label], [meaning1].[label], [kanon_source].[person])
-
 -- «evaluate/achieved 12»
-(SELECT [q0] AS [k0], [q1] AS [k1], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_size] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1])
+WITH [kanon_run_persons0] AS «frequency/population/moving 1»,
 
 -- «evaluate/achieved 13»
+[kanon_run_matched0] AS (SELECT [meaning0].[label] AS [l0], [meaning1].[label] AS [l1], [kanon_source].[person] AS [person], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_run_persons0] AS [kanon_source] JOIN [kanon_run_meaning0] AS [meaning0] ON EXISTS(SELECT [kanon_source].[q0] INTERSECT SELECT [meaning0].[value]) JOIN [kanon_run_meaning1] AS [meaning1] ON EXISTS(SELECT [kanon_source].[q1] INTERSECT SELECT [meaning1].[value]) GROUP BY [meaning0].[label], [meaning1].[label], [kanon_source].[person]),
+
+-- «evaluate/achieved 14»
+[kanon_run_persons1] AS «frequency/population/moving 2»,
+
+-- «evaluate/achieved 15»
+[kanon_run_matched1] AS (SELECT [meaning0].[label] AS [l0], [meaning1].[label] AS [l1], [kanon_source].[person] AS [person], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_run_persons1] AS [kanon_source] JOIN [kanon_run_meaning0] AS [meaning0] ON EXISTS(SELECT [kanon_source].[q0] INTERSECT SELECT [meaning0].[value]) JOIN [kanon_run_meaning1] AS [meaning1] ON EXISTS(SELECT [kanon_source].[q1] INTERSECT SELECT [meaning1].[value]) GROUP BY [meaning0].[label], [meaning1].[label], [kanon_source].[person])
+
+-- «evaluate/achieved 16»
+(SELECT [q0] AS [k0], [q1] AS [k1], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_size] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1])
+
+-- «evaluate/achieved 17»
 (SELECT [q0] AS [q0], [q1] AS [q1], [person] AS [value_code], 0 AS [reference_share], CAST(NULL AS NVARCHAR(MAX)) AS [unit], [row_count] AS [row_count] FROM (SELECT [classes].[q0], [classes].[q1], [matched].[person], [matched].[row_count] FROM [kanon_run_matched0] AS [matched] JOIN (SELECT * FROM [kanon_run_classes] WHERE [is_top] = 0) AS [classes] ON EXISTS(SELECT [classes].[l0] INTERSECT SELECT [matched].[l0]) AND EXISTS(SELECT [classes].[l1] INTERSECT SELECT [matched].[l1]) UNION ALL SELECT [classes].[q0], [classes].[q1], [everybody].[person], [everybody].[row_count] FROM [kanon_run_classes] AS [classes] CROSS JOIN (SELECT [kanon_source].[person] AS [person], CAST(COALESCE(SUM([row_count]), 0) AS BIGINT) AS [row_count] FROM [kanon_run_persons0] AS [kanon_source] GROUP BY [kanon_source].[person]) AS [everybody] WHERE [classes].[is_top] = 1 UNION ALL SELECT [q0], [q1], CAST(NULL AS NVARCHAR(MAX)) AS [person], CAST(0 AS BIGINT) AS [row_count] FROM [kanon_run_classes]) AS [counted])
 
+-- «evaluate/achieved 18»
+(SELECT [q0] AS [q0], [q1] AS [q1], [person] AS [value_code], 0 AS [reference_share], CAST(NULL AS NVARCHAR(MAX)) AS [unit], [row_count] AS [row_count] FROM (SELECT [classes].[q0], [classes].[q1], [matched].[person], [matched].[row_count] FROM [kanon_run_matched1] AS [matched] JOIN (SELECT * FROM [kanon_run_classes] WHERE [is_top] = 0) AS [classes] ON EXISTS(SELECT [classes].[l0] INTERSECT SELECT [matched].[l0]) AND EXISTS(SELECT [classes].[l1] INTERSECT SELECT [matched].[l1]) UNION ALL SELECT [classes].[q0], [classes].[q1], [everybody].[person], [everybody].[row_count] FROM [kanon_run_classes] AS [classes] CROSS JOIN (SELECT [kanon_source].[person] AS [person], CAST(COALESCE(SUM([row_count]), 0) AS BIGINT) AS [row_count] FROM [kanon_run_persons1] AS [kanon_source] GROUP BY [kanon_source].[person]) AS [everybody] WHERE [classes].[is_top] = 1 UNION ALL SELECT [q0], [q1], CAST(NULL AS NVARCHAR(MAX)) AS [person], CAST(0 AS BIGINT) AS [row_count] FROM [kanon_run_classes]) AS [counted])
+
 -- evaluate/achieved
-WITH [kanon_run_persons0] AS «frequency/population/moving 1»,
-«frequency/population/overlap 2»
+«evaluate/achieved 12»
+«frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
 «hierarchies/nesting 5»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 4»
+«frequency/population/overlap 3»
 «frequency/population/coverage 2»
-[kanon_run_matched0] AS «evaluate/achieved 11»,
-[kanon_run_persons1] AS «frequency/population/moving 2»,
-[kanon_run_matched1] AS (SELECT [meaning0].[label] AS [l0], [meaning1].[label] AS [l1], [kanon_source].[person] AS [person], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_run_persons1] AS [kanon_source] JOIN [kanon_run_meaning0] AS [meaning0] ON EXISTS(SELECT [kanon_source].[q0] INTERSECT SELECT [meaning0].[value]) JOIN [kanon_run_meaning1] AS [meaning1] ON EXISTS(SELECT [kanon_source].[q1] INTERSECT SELECT [meaning1].[value]) GROUP BY [meaning0].[label], [meaning1].[label], [kanon_source].[person])
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MAX(CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END) AS [worst1], SUM(CASE WHEN CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM«evaluate/achieved 4» AS [violating_classes1], SUM«evaluate/achieved 5» AS [violating_rows1] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], CASE WHEN ([m0] >= 3) AND ([m1] >= [class_size] AND [m1] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m1] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m1] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0], [values1].[m1] AS [m1] FROM «evaluate/achieved 12» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM «evaluate/achieved 13» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1]) JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m1] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM (SELECT [q0] AS [q0], [q1] AS [q1], [person] AS [value_code], 0 AS [reference_share], CAST(NULL AS NVARCHAR(MAX)) AS [unit], [row_count] AS [row_count] FROM (SELECT [classes].[q0], [classes].[q1], [matched].[person], [matched].[row_count] FROM [kanon_run_matched1] AS [matched] JOIN (SELECT * FROM [kanon_run_classes] WHERE [is_top] = 0) AS [classes] ON EXISTS(SELECT [classes].[l0] INTERSECT SELECT [matched].[l0]) AND EXISTS(SELECT [classes].[l1] INTERSECT SELECT [matched].[l1]) UNION ALL SELECT [classes].[q0], [classes].[q1], [everybody].[person], [everybody].[row_count] FROM [kanon_run_classes] AS [classes] CROSS JOIN (SELECT [kanon_source].[person] AS [person], CAST(COALESCE(SUM([row_count]), 0) AS BIGINT) AS [row_count] FROM [kanon_run_persons1] AS [kanon_source] GROUP BY [kanon_source].[person]) AS [everybody] WHERE [classes].[is_top] = 1 UNION ALL SELECT [q0], [q1], CAST(NULL AS NVARCHAR(MAX)) AS [person], CAST(0 AS BIGINT) AS [row_count] FROM [kanon_run_classes]) AS [counted]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values1] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values1].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values1].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
-
--- «hierarchies/range 5»
-SELECT COUNT_BIG(*) AS [out_of_range] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_population0]) AS [distinct_values] WHERE NOT [value] IS NULL AND NOT (CAST([value] AS FLOAT) > -1000000000000000 AND CAST([value] AS FLOAT) < 1000000000000000)
+«evaluate/achieved 13»
+«evaluate/achieved 14»
+«evaluate/achieved 15»
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MIN([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN [m1] >= 5 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN [m1] >= 5 THEN 0 ELSE [class_rows] END) AS [violating_rows1], MAX(CASE WHEN [m2] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m2] AS FLOAT) END) AS [worst2], SUM(CASE WHEN CASE WHEN [m2] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m2] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded2], SUM(CASE WHEN [m2] >= [class_size] AND [m2] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m2] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m2] AS FLOAT) THEN 0 ELSE 1 END) AS [violating_classes2], SUM(CASE WHEN [m2] >= [class_size] AND [m2] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m2] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m2] AS FLOAT) THEN 0 ELSE [class_rows] END) AS [violating_rows2] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], [m2] AS [m2], CASE WHEN ([m0] >= 3) AND ([m1] >= 5) AND ([m2] >= [class_size] AND [m2] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m2] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m2] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0], [values0].[m1] AS [m1], [values1].[m2] AS [m2] FROM «evaluate/achieved 16» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m1] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM «evaluate/achieved 17» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1]) JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m2] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM «evaluate/achieved 18» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values1] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values1].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values1].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
 
 -- hierarchies/range
 WITH [kanon_run_population0] AS «hierarchies/range 2»
-«hierarchies/range 5»;
-
--- «hierarchies/blank_ends 55»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_population0]) AS [distinct_values]) AS [labelled])
+SELECT COUNT_BIG(*) AS [out_of_range] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_population0]) AS [distinct_values] WHERE NOT [value] IS NULL AND NOT (CAST([value] AS FLOAT) > -1000000000000000 AND CAST([value] AS FLOAT) < 1000000000000000);
 
 -- «hierarchies/blank_ends 54»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 55»
+(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_population0]) AS [distinct_values]) AS [labelled])
 
 -- hierarchies/blank_ends
 «hierarchies/range 1»
-«hierarchies/blank_ends 54»
+[kanon_run_lookup0] AS «hierarchies/blank_ends 54»
 «hierarchies/blank_ends 43»;
 
 -- «hierarchies/nesting 7»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 55»,
+[kanon_run_lookup0] AS «hierarchies/blank_ends 54»,
 
 -- hierarchies/nesting
 «hierarchies/range 1»
@@ -4018,53 +4023,44 @@ WITH [kanon_run_population0] AS «hierarchies/range 2»
 UNION ALL
 «hierarchies/nesting 6»;
 
--- «hierarchies/coverage 21»
-(SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_population0]) AS [found] LEFT JOIN «hierarchies/coverage 19» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
-
 -- «hierarchies/coverage 20»
-[kanon_run_lookup1] AS «hierarchies/coverage 21»
-
--- «hierarchies/coverage 22»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_population0] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
-
--- «hierarchies/coverage 23»
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_population0] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+(SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_population0]) AS [found] LEFT JOIN «hierarchies/coverage 19» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/nesting 7»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-«hierarchies/coverage 20»
-«hierarchies/coverage 22»
+[kanon_run_lookup1] AS «hierarchies/coverage 20»
+SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_population0] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
-«hierarchies/coverage 23»;
+SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_population0] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+
+-- «frequency/all_found 10»
+[kanon_run_lookup1] AS «hierarchies/coverage 20»,
 
 -- «frequency/all_found 11»
-[kanon_run_lookup1] AS «hierarchies/coverage 21»,
-
--- «frequency/all_found 12»
-(SELECT [labelled].*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS [is_top] FROM «frequency/all_found 8» AS [labelled])
+(SELECT [labelled].*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS [is_top] FROM «frequency/all_found 7» AS [labelled])
 
 -- frequency/all_found
 «hierarchies/range 1»
 «hierarchies/nesting 7»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/all_found 11»
-[kanon_run_classes] AS «frequency/all_found 12»
-SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[census] AS [whole]) AS [there0], «frequency/all_found 9» AS [found0], (SELECT COUNT_BIG(*) FROM [kanon_run_classes] AS [whole]) AS [there1], «frequency/all_found 10» AS [found1];
+«frequency/all_found 10»
+[kanon_run_classes] AS «frequency/all_found 11»
+SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[census] AS [whole]) AS [there0], «frequency/all_found 8» AS [found0], (SELECT COUNT_BIG(*) FROM [kanon_run_classes] AS [whole]) AS [there1], «frequency/all_found 9» AS [found1];
 
 -- evaluate/achieved
 «hierarchies/range 1»
 «hierarchies/nesting 7»
 [kanon_run_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
-[kanon_run_classes] AS «frequency/all_found 12»,
-«frequency/population/overlap 3»
+[kanon_run_classes] AS «frequency/all_found 11»,
+«frequency/population/overlap 2»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/all_found 11»
+«frequency/all_found 10»
 [kanon_run_labels1] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 «frequency/population/coverage 2»
 [kanon_run_matched0] AS (SELECT [meaning0].[label] AS [l0], [meaning1].[label] AS [l1], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_run_population0] AS [kanon_source] JOIN [kanon_run_meaning0] AS [meaning0] ON EXISTS(SELECT [kanon_source].[q0] INTERSECT SELECT [meaning0].[value]) JOIN [kanon_run_meaning1] AS [meaning1] ON EXISTS(SELECT [kanon_source].[q1] INTERSECT SELECT [meaning1].[value]) GROUP BY [meaning0].[label], [meaning1].[label])
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN ([m0] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0] FROM «evaluate/achieved 12» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM (SELECT [q0] AS [q0], [q1] AS [q1], [person] AS [value_code], 0 AS [reference_share], [row_count] AS [row_count] FROM (SELECT [classes].[q0], [classes].[q1], CAST(NULL AS NVARCHAR(MAX)) AS [person], [matched].[row_count] FROM [kanon_run_matched0] AS [matched] JOIN (SELECT * FROM [kanon_run_classes] WHERE [is_top] = 0) AS [classes] ON EXISTS(SELECT [classes].[l0] INTERSECT SELECT [matched].[l0]) AND EXISTS(SELECT [classes].[l1] INTERSECT SELECT [matched].[l1]) UNION ALL SELECT [classes].[q0], [classes].[q1], [everybody].[person], [everybody].[row_count] FROM [kanon_run_classes] AS [classes] CROSS JOIN (SELECT CAST(NULL AS NVARCHAR(MAX)) AS [person], CAST(COALESCE(SUM([row_count]), 0) AS BIGINT) AS [row_count] FROM [kanon_run_population0] AS [kanon_source]) AS [everybody] WHERE [classes].[is_top] = 1 UNION ALL SELECT [q0], [q1], CAST(NULL AS NVARCHAR(MAX)) AS [person], CAST(0 AS BIGINT) AS [row_count] FROM [kanon_run_classes]) AS [counted]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN ([m0] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0] FROM «evaluate/achieved 16» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM (SELECT [q0] AS [q0], [q1] AS [q1], [person] AS [value_code], 0 AS [reference_share], [row_count] AS [row_count] FROM (SELECT [classes].[q0], [classes].[q1], CAST(NULL AS NVARCHAR(MAX)) AS [person], [matched].[row_count] FROM [kanon_run_matched0] AS [matched] JOIN (SELECT * FROM [kanon_run_classes] WHERE [is_top] = 0) AS [classes] ON EXISTS(SELECT [classes].[l0] INTERSECT SELECT [matched].[l0]) AND EXISTS(SELECT [classes].[l1] INTERSECT SELECT [matched].[l1]) UNION ALL SELECT [classes].[q0], [classes].[q1], [everybody].[person], [everybody].[row_count] FROM [kanon_run_classes] AS [classes] CROSS JOIN (SELECT CAST(NULL AS NVARCHAR(MAX)) AS [person], CAST(COALESCE(SUM([row_count]), 0) AS BIGINT) AS [row_count] FROM [kanon_run_population0] AS [kanon_source]) AS [everybody] WHERE [classes].[is_top] = 1 UNION ALL SELECT [q0], [q1], CAST(NULL AS NVARCHAR(MAX)) AS [person], CAST(0 AS BIGINT) AS [row_count] FROM [kanon_run_classes]) AS [counted]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
 
 -- frequency/raw
 SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], COUNT_BIG(*) AS [row_count]
@@ -4125,99 +4121,23 @@ SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM«evaluate/node 18» AS [kept_
 -- verbs/check/unknown_persons
 SELECT COUNT_BIG(*) AS [unknown_rows] FROM [clinic].[other] AS [checked] WHERE [checked].[person] IS NULL;
 
--- frequency/population/moving
-WITH [kanon_run_persons0] AS «frequency/population/moving 2»
-SELECT COUNT_BIG(*) AS [moving] FROM (SELECT [person] AS [person] FROM [kanon_run_persons0] GROUP BY [person] HAVING COUNT_BIG(*) > 1) AS [several];
-
--- hierarchies/range
-WITH [kanon_run_population0] AS «hierarchies/range 4»
-«hierarchies/range 5»;
-
--- «hierarchies/blank_ends 56»
-WITH [kanon_run_population0] AS «hierarchies/range 4»,
-
--- hierarchies/blank_ends
-«hierarchies/blank_ends 56»
-«hierarchies/blank_ends 54»
-«hierarchies/blank_ends 43»;
-
--- hierarchies/nesting
-«hierarchies/blank_ends 56»
-«hierarchies/nesting 7»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»
-«hierarchies/nesting 3»
-UNION ALL
-«hierarchies/nesting 6»;
-
--- hierarchies/coverage
-«hierarchies/blank_ends 56»
-«hierarchies/nesting 7»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-«hierarchies/coverage 20»
-«hierarchies/coverage 22»
-UNION ALL
-«hierarchies/coverage 23»;
-
--- frequency/population/ambiguous
-«hierarchies/blank_ends 56»
-«hierarchies/nesting 7»
-«frequency/population/ambiguous 1»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/all_found 11»
-«frequency/population/ambiguous 3»
-«frequency/population/ambiguous 5»
-UNION ALL
-«frequency/population/ambiguous 6»;
-
--- frequency/all_found
-«hierarchies/blank_ends 56»
-«hierarchies/nesting 7»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/all_found 11»
-«frequency/all_found 6»
-SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[other_census] AS [whole]) AS [there0], «frequency/all_found 9» AS [found0], (SELECT COUNT_BIG(*) FROM [kanon_run_classes] AS [whole]) AS [there1], «frequency/all_found 10» AS [found1];
-
--- «frequency/population/overlap 8»
-[kanon_run_population0] AS «hierarchies/range 4»,
-
--- frequency/population/overlap
-«frequency/population/overlap 1»
-«frequency/population/overlap 8»
-«hierarchies/nesting 7»
-«frequency/population/ambiguous 1»
-«frequency/population/overlap 3»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/all_found 11»
-«frequency/population/overlap 4»
-«frequency/population/overlap 5»
-«frequency/population/overlap 7»;
-
--- frequency/population/coverage
-«hierarchies/blank_ends 56»
-«hierarchies/nesting 7»
-«frequency/population/ambiguous 1»
-«frequency/population/coverage 1»
-«frequency/population/overlap 3»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/all_found 11»
-«frequency/population/overlap 4»
-«frequency/population/coverage 2»
-[kanon_run_matches0] AS (SELECT [vectors].[q0] AS [v0], [classes].[q0] AS [q0], [vectors].[q1] AS [v1], [classes].[q1] AS [q1], [vectors].[row_count] AS [row_count] FROM [kanon_run_population0] AS [vectors] JOIN [kanon_run_meaning0] AS [meaning0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [meaning0].[value]) JOIN [kanon_run_meaning1] AS [meaning1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [meaning1].[value]) JOIN (SELECT * FROM [kanon_run_classes] WHERE [is_top] = 0) AS [classes] ON EXISTS(SELECT [classes].[l0] INTERSECT SELECT [meaning0].[label]) AND EXISTS(SELECT [classes].[l1] INTERSECT SELECT [meaning1].[label]))
-SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_population0]) AS [vectors], COUNT_BIG(*) AS [found], SUM(CASE WHEN [class_count] > 1 THEN 1 ELSE 0 END) AS [shared] FROM (SELECT COUNT_BIG(*) AS [class_count] FROM [kanon_run_matches0] GROUP BY [v0], [v1]) AS [counted];
-
 -- evaluate/achieved
-WITH [kanon_run_persons0] AS «frequency/population/moving 2»,
-«frequency/population/overlap 8»
-«hierarchies/nesting 7»
+«evaluate/achieved 12»
+«frequency/population/overlap 1»
+«hierarchies/range 3»
+«hierarchies/blank_ends 51»
+«hierarchies/nesting 5»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/all_found 11»
-«frequency/population/overlap 4»
+«frequency/population/ambiguous 2»
+«frequency/population/overlap 3»
 «frequency/population/coverage 2»
-[kanon_run_matched0] AS «evaluate/achieved 11»
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], MAX([all_size]) AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX(CASE WHEN [m0] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m0] AS FLOAT) END) AS [worst0], SUM(CASE WHEN CASE WHEN [m0] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m0] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= [class_size] AND [m0] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m0] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m0] AS FLOAT) THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= [class_size] AND [m0] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m0] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m0] AS FLOAT) THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [all_size] AS [all_size], [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN ([m0] >= [class_size] AND [m0] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m0] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m0] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [base].[all_size] AS [all_size], [values0].[m0] AS [m0] FROM «evaluate/achieved 7» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM «evaluate/achieved 13» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
+«evaluate/achieved 13»
+«evaluate/achieved 14»
+«evaluate/achieved 15»
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], MAX([all_size]) AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 5 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 5 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MAX(CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END) AS [worst1], SUM(CASE WHEN CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM«evaluate/achieved 5» AS [violating_classes1], SUM«evaluate/achieved 6» AS [violating_rows1] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [all_size] AS [all_size], [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], CASE WHEN ([m0] >= 5) AND ([m1] >= [class_size] AND [m1] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m1] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m1] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [base].[all_size] AS [all_size], [values0].[m0] AS [m0], [values1].[m1] AS [m1] FROM «evaluate/achieved 8» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM «evaluate/achieved 17» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1]) JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m1] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM «evaluate/achieved 18» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values1] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values1].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values1].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
 
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[survey] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
@@ -4225,34 +4145,34 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[survey] AS [checked] WHERE RI
 -- disclosure/beliefs/weights
 SELECT SUM(CASE WHEN CAST([checked].[weight] AS FLOAT) >= 0 AND CAST([checked].[weight] AS FLOAT) < 1e300 THEN 0 ELSE 1 END) AS [unusable], SUM(CASE WHEN CAST([checked].[weight] AS FLOAT) > 0 THEN 1 ELSE 0 END) AS [positive] FROM [clinic].[survey] AS [checked];
 
--- «hierarchies/range 7»
+-- «hierarchies/range 6»
 (SELECT [kanon_source].[age] AS [q0], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [s], COUNT_BIG(*) AS [row_count] FROM [clinic].[visits] AS [kanon_source] GROUP BY [kanon_source].[age], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)
 
--- «hierarchies/range 6»
-WITH [kanon_run_beliefs0_counted_source] AS «hierarchies/range 7»,
+-- «hierarchies/range 5»
+WITH [kanon_run_beliefs0_counted_source] AS «hierarchies/range 6»,
 
--- «hierarchies/range 8»
+-- «hierarchies/range 7»
 [kanon_run_beliefs0_background] AS (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [s], SUM(CAST([checked].[weight] AS FLOAT)) AS [weight] FROM [clinic].[survey] AS [checked] GROUP BY [checked].[age], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2),
 
--- «hierarchies/range 9»
+-- «hierarchies/range 8»
 [kanon_run_beliefs0_joint] AS (SELECT [q0], [q1], [s], SUM([weight]) AS [weight], CAST(SUM([held]) AS BIGINT) AS [held] FROM (SELECT [q0], [q1], [s], CAST(0 AS FLOAT) AS [weight], CAST([row_count] AS BIGINT) AS [held] FROM [kanon_run_beliefs0_counted_source] UNION ALL SELECT [q0], [q1], [s], [weight], CAST(0 AS BIGINT) FROM [kanon_run_beliefs0_background]) AS [known] GROUP BY [q0], [q1], [s]),
 
 -- hierarchies/range
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1])
 SELECT COUNT_BIG(*) AS [out_of_range] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_beliefs0_vectors]) AS [distinct_values] WHERE NOT [value] IS NULL AND NOT (CAST([value] AS FLOAT) > -1000000000000000 AND CAST([value] AS FLOAT) < 1000000000000000);
 
--- «hierarchies/blank_ends 57»
+-- «hierarchies/blank_ends 55»
 (SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_beliefs0_vectors]) AS [distinct_values]) AS [labelled])
 
 -- hierarchies/blank_ends
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
-[kanon_run_beliefs0_lookup0] AS «hierarchies/blank_ends 57»
+[kanon_run_beliefs0_lookup0] AS «hierarchies/blank_ends 55»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_beliefs0_lookup0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/blank_ends
@@ -4260,12 +4180,12 @@ WITH [kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 53»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_beliefs0_domain1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- «hierarchies/nesting 8»
-[kanon_run_beliefs0_lookup0] AS «hierarchies/blank_ends 57»,
+[kanon_run_beliefs0_lookup0] AS «hierarchies/blank_ends 55»,
 
 -- hierarchies/nesting
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
 «hierarchies/nesting 8»
 [kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 53»
@@ -4273,52 +4193,52 @@ SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELE
 UNION ALL
 SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_beliefs0_domain1] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
 
--- «hierarchies/coverage 24»
+-- «hierarchies/coverage 21»
 (SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_beliefs0_vectors]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_beliefs0_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
 «hierarchies/nesting 8»
 [kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 53»,
-[kanon_run_beliefs0_lookup1] AS «hierarchies/coverage 24»
+[kanon_run_beliefs0_lookup1] AS «hierarchies/coverage 21»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs0_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs0_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_beliefs0_vectors] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs0_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs0_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_beliefs0_vectors] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
--- «frequency/population/ambiguous 7»
+-- «frequency/population/ambiguous 4»
 [kanon_run_beliefs0_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_beliefs0_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_beliefs0_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_beliefs0_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 
--- «frequency/population/ambiguous 8»
-[kanon_run_beliefs0_lookup1] AS «hierarchies/coverage 24»,
+-- «frequency/population/ambiguous 5»
+[kanon_run_beliefs0_lookup1] AS «hierarchies/coverage 21»,
 
--- «frequency/population/ambiguous 9»
+-- «frequency/population/ambiguous 6»
 (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_beliefs0_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_beliefs0_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_beliefs0_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label])
 
 -- frequency/population/ambiguous
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
 «hierarchies/nesting 8»
-«frequency/population/ambiguous 7»
+«frequency/population/ambiguous 4»
 [kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/population/ambiguous 8»
-[kanon_run_beliefs0_labels1] AS «frequency/population/ambiguous 9»
+«frequency/population/ambiguous 5»
+[kanon_run_beliefs0_labels1] AS «frequency/population/ambiguous 6»
 SELECT 0 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_beliefs0_labels0] GROUP BY [label]) AS [meant]
 UNION ALL
 SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_beliefs0_labels1] GROUP BY [label]) AS [meant];
 
 -- «disclosure/beliefs/shared 1»
-[kanon_run_beliefs0_classes] AS «frequency/all_found 7»,
+[kanon_run_beliefs0_classes] AS «frequency/all_found 6»,
 
 -- «disclosure/beliefs/shared 2»
 [kanon_run_beliefs0_meaning0] AS (SELECT [labels].[value] AS [value], [labels].[label] AS [label] FROM [kanon_run_beliefs0_labels0] AS [labels] JOIN (SELECT DISTINCT [l0] AS [label] FROM [kanon_run_beliefs0_classes] WHERE [is_top] = 0) AS [written] ON EXISTS(SELECT [labels].[label] INTERSECT SELECT [written].[label])),
 
 -- «disclosure/beliefs/shared 3»
-[kanon_run_beliefs0_labels1] AS «frequency/population/ambiguous 9»,
+[kanon_run_beliefs0_labels1] AS «frequency/population/ambiguous 6»,
 
 -- «disclosure/beliefs/shared 4»
 [kanon_run_beliefs0_meaning1] AS (SELECT [labels].[value] AS [value], [labels].[label] AS [label] FROM [kanon_run_beliefs0_labels1] AS [labels] JOIN (SELECT DISTINCT [l1] AS [label] FROM [kanon_run_beliefs0_classes] WHERE [is_top] = 0) AS [written] ON EXISTS(SELECT [labels].[label] INTERSECT SELECT [written].[label])),
@@ -4330,16 +4250,16 @@ SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) 
 (SELECT [v0], [q0], [v1], [q1] FROM [kanon_run_beliefs0_matches] UNION ALL SELECT [vectors].[q0], [classes].[q0], [vectors].[q1], [classes].[q1] FROM [kanon_run_beliefs0_vectors] AS [vectors] CROSS JOIN (SELECT * FROM [kanon_run_beliefs0_classes] WHERE [is_top] = 1) AS [classes])
 
 -- disclosure/beliefs/shared
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
 «hierarchies/nesting 8»
-«frequency/population/ambiguous 7»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 [kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -4377,16 +4297,16 @@ SELECT COUNT_BIG(*) AS [shared] FROM (SELECT COUNT_BIG(*) AS [class_count] FROM 
 (SELECT [q0], [q1], CASE WHEN SUM([unknown]) = 0 AND SUM([people]) > 0 THEN MAX([belief_change]) END AS [belief_change], CASE WHEN SUM([unknown]) = 0 AND SUM([people]) > 0 AND MAX([exposed]) = 0 THEN 0 ELSE 1 END AS [exposed], CASE WHEN MAX([impossible]) = 1 THEN SUM([people]) ELSE SUM([people] * [exposed]) END AS [exposed_persons], SUM([people]) AS [people], MAX([impossible]) AS [impossible], SUM(CASE WHEN [impossible] = 0 THEN [people] * [unknown] ELSE 0 END) AS [unknown_persons] FROM [kanon_run_with_persons_of_15] AS [persons] GROUP BY [q0], [q1])
 
 -- disclosure/beliefs/summary
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
 «hierarchies/nesting 8»
-«frequency/population/ambiguous 7»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 [kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -4401,26 +4321,26 @@ SELECT COUNT_BIG(*) AS [shared] FROM (SELECT COUNT_BIG(*) AS [class_count] FROM 
 [kanon_run_beliefs0_judged] AS «disclosure/beliefs/summary 10»
 SELECT SUM([people]) AS [people], SUM([exposed_persons]) AS [exposed_persons], SUM([impossible]) AS [impossible], SUM(CASE WHEN [people] = 0 THEN 1 ELSE 0 END) AS [of_nobody], SUM([unknown_persons]) AS [unknown_people], MAX([belief_change]) AS [belief_change], (SELECT SUM([held]) FROM (SELECT SUM([held]) AS [held] FROM (SELECT [q0], [q1], [held], 0 AS [is_behind] FROM [kanon_run_beliefs0_joint] UNION ALL SELECT [v0], [v1], 0 AS [held], 1 AS [is_behind] FROM [kanon_run_beliefs0_behind]) AS [every_vector] GROUP BY [q0], [q1] HAVING SUM([is_behind]) > 0) AS [every_person]) AS [all_people] FROM [kanon_run_beliefs0_judged];
 
--- «hierarchies/range 10»
-WITH [kanon_run_beliefs1_counted_source] AS «hierarchies/range 7»,
+-- «hierarchies/range 9»
+WITH [kanon_run_beliefs1_counted_source] AS «hierarchies/range 6»,
 
--- «hierarchies/range 11»
+-- «hierarchies/range 10»
 [kanon_run_beliefs1_joint] AS (SELECT [q0], [q1], [s], SUM([weight]) AS [weight], CAST(SUM([held]) AS BIGINT) AS [held] FROM (SELECT [q0] AS [q0], [q1] AS [q1], [s] AS [s], CAST([row_count] AS FLOAT) AS [weight], CAST([row_count] AS BIGINT) AS [held] FROM [kanon_run_beliefs1_counted_source]) AS [known] GROUP BY [q0], [q1], [s]),
 
 -- hierarchies/range
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1])
 SELECT COUNT_BIG(*) AS [out_of_range] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_beliefs1_vectors]) AS [distinct_values] WHERE NOT [value] IS NULL AND NOT (CAST([value] AS FLOAT) > -1000000000000000 AND CAST([value] AS FLOAT) < 1000000000000000);
 
--- «hierarchies/blank_ends 58»
+-- «hierarchies/blank_ends 56»
 (SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_beliefs1_vectors]) AS [distinct_values]) AS [labelled])
 
 -- hierarchies/blank_ends
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
-[kanon_run_beliefs1_lookup0] AS «hierarchies/blank_ends 58»
+[kanon_run_beliefs1_lookup0] AS «hierarchies/blank_ends 56»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_beliefs1_lookup0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/blank_ends
@@ -4428,11 +4348,11 @@ WITH [kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 53»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_beliefs1_domain1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- «hierarchies/nesting 9»
-[kanon_run_beliefs1_lookup0] AS «hierarchies/blank_ends 58»,
+[kanon_run_beliefs1_lookup0] AS «hierarchies/blank_ends 56»,
 
 -- hierarchies/nesting
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
 «hierarchies/nesting 9»
 [kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 53»
@@ -4440,50 +4360,50 @@ SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELE
 UNION ALL
 SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_beliefs1_domain1] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
 
--- «hierarchies/coverage 25»
+-- «hierarchies/coverage 22»
 (SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_beliefs1_vectors]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_beliefs1_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
 «hierarchies/nesting 9»
 [kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 53»,
-[kanon_run_beliefs1_lookup1] AS «hierarchies/coverage 25»
+[kanon_run_beliefs1_lookup1] AS «hierarchies/coverage 22»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs1_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs1_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_beliefs1_vectors] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs1_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs1_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_beliefs1_vectors] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
--- «frequency/population/ambiguous 10»
+-- «frequency/population/ambiguous 7»
 [kanon_run_beliefs1_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_beliefs1_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_beliefs1_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_beliefs1_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 
--- «frequency/population/ambiguous 11»
-[kanon_run_beliefs1_lookup1] AS «hierarchies/coverage 25»,
+-- «frequency/population/ambiguous 8»
+[kanon_run_beliefs1_lookup1] AS «hierarchies/coverage 22»,
 
--- «frequency/population/ambiguous 12»
+-- «frequency/population/ambiguous 9»
 (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_beliefs1_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_beliefs1_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_beliefs1_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label])
 
 -- frequency/population/ambiguous
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
 «hierarchies/nesting 9»
-«frequency/population/ambiguous 10»
+«frequency/population/ambiguous 7»
 [kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/population/ambiguous 11»
-[kanon_run_beliefs1_labels1] AS «frequency/population/ambiguous 12»
+«frequency/population/ambiguous 8»
+[kanon_run_beliefs1_labels1] AS «frequency/population/ambiguous 9»
 SELECT 0 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_beliefs1_labels0] GROUP BY [label]) AS [meant]
 UNION ALL
 SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_beliefs1_labels1] GROUP BY [label]) AS [meant];
 
 -- «disclosure/beliefs/shared 7»
-[kanon_run_beliefs1_classes] AS «frequency/all_found 7»,
+[kanon_run_beliefs1_classes] AS «frequency/all_found 6»,
 
 -- «disclosure/beliefs/shared 8»
 [kanon_run_beliefs1_meaning0] AS (SELECT [labels].[value] AS [value], [labels].[label] AS [label] FROM [kanon_run_beliefs1_labels0] AS [labels] JOIN (SELECT DISTINCT [l0] AS [label] FROM [kanon_run_beliefs1_classes] WHERE [is_top] = 0) AS [written] ON EXISTS(SELECT [labels].[label] INTERSECT SELECT [written].[label])),
 
 -- «disclosure/beliefs/shared 9»
-[kanon_run_beliefs1_labels1] AS «frequency/population/ambiguous 12»,
+[kanon_run_beliefs1_labels1] AS «frequency/population/ambiguous 9»,
 
 -- «disclosure/beliefs/shared 10»
 [kanon_run_beliefs1_meaning1] AS (SELECT [labels].[value] AS [value], [labels].[label] AS [label] FROM [kanon_run_beliefs1_labels1] AS [labels] JOIN (SELECT DISTINCT [l1] AS [label] FROM [kanon_run_beliefs1_classes] WHERE [is_top] = 0) AS [written] ON EXISTS(SELECT [labels].[label] INTERSECT SELECT [written].[label])),
@@ -4495,15 +4415,15 @@ SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) 
 (SELECT [v0], [q0], [v1], [q1] FROM [kanon_run_beliefs1_matches] UNION ALL SELECT [vectors].[q0], [classes].[q0], [vectors].[q1], [classes].[q1] FROM [kanon_run_beliefs1_vectors] AS [vectors] CROSS JOIN (SELECT * FROM [kanon_run_beliefs1_classes] WHERE [is_top] = 1) AS [classes])
 
 -- disclosure/beliefs/shared
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
 «hierarchies/nesting 9»
-«frequency/population/ambiguous 10»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 [kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -4520,15 +4440,15 @@ SELECT COUNT_BIG(*) AS [shared] FROM (SELECT COUNT_BIG(*) AS [class_count] FROM 
 (SELECT [behind].[q0] AS [q0], [behind].[q1] AS [q1], [behind].[v0] AS [v0], [behind].[v1] AS [v1], [joint].[s] AS [s], [joint].[weight] AS [weight], [joint].[held] AS [held], CAST(0 AS BIGINT) AS [released], 1 AS [of_person] FROM [kanon_run_beliefs1_joint] AS [joint] JOIN [kanon_run_beliefs1_behind] AS [behind] ON EXISTS(SELECT [joint].[q0] INTERSECT SELECT [behind].[v0]) AND EXISTS(SELECT [joint].[q1] INTERSECT SELECT [behind].[v1]) UNION ALL SELECT [q0], [q1], NULL, NULL, [s], CAST(0 AS FLOAT), CAST(0 AS BIGINT), CAST([row_count] AS BIGINT), 0 FROM [kanon_run_beliefs1_counted_table])
 
 -- disclosure/beliefs/summary
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
 «hierarchies/nesting 9»
-«frequency/population/ambiguous 10»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 [kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -4544,16 +4464,16 @@ SELECT COUNT_BIG(*) AS [shared] FROM (SELECT COUNT_BIG(*) AS [class_count] FROM 
 SELECT SUM([people]) AS [people], SUM([exposed_persons]) AS [exposed_persons], SUM([impossible]) AS [impossible], SUM(CASE WHEN [people] = 0 THEN 1 ELSE 0 END) AS [of_nobody], SUM([unknown_persons]) AS [unknown_people], MAX([belief_change]) AS [belief_change], (SELECT SUM([held]) FROM (SELECT SUM([held]) AS [held] FROM (SELECT [q0], [q1], [held], 0 AS [is_behind] FROM [kanon_run_beliefs1_joint] UNION ALL SELECT [v0], [v1], 0 AS [held], 1 AS [is_behind] FROM [kanon_run_beliefs1_behind]) AS [every_vector] GROUP BY [q0], [q1] HAVING SUM([is_behind]) > 0) AS [every_person]) AS [all_people] FROM [kanon_run_beliefs1_judged];
 
 -- evaluate/achieved
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
 «hierarchies/nesting 8»
-«frequency/population/ambiguous 7»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 [kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -4566,15 +4486,15 @@ SELECT SUM([people]) AS [people], SUM([exposed_persons]) AS [exposed_persons], S
 «disclosure/beliefs/summary 8»
 «disclosure/beliefs/summary 9»
 [kanon_run_beliefs0_judged] AS «disclosure/beliefs/summary 10»,
-[kanon_run_beliefs1_counted_source] AS «hierarchies/range 7»,
-«hierarchies/range 11»
+[kanon_run_beliefs1_counted_source] AS «hierarchies/range 6»,
+«hierarchies/range 10»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
 «hierarchies/nesting 9»
-«frequency/population/ambiguous 10»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 [kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -4587,24 +4507,24 @@ SELECT SUM([people]) AS [people], SUM([exposed_persons]) AS [exposed_persons], S
 [kanon_run_with_believed_cells_of_36] AS (SELECT [q0] AS [q0], [q1] AS [q1], [v0] AS [v0], [v1] AS [v1], [of_person] AS [of_person], [held] AS [held], [people] AS [people], [class_weight] AS [class_weight], [prior_total] AS [prior_total], [posterior_total] AS [posterior_total], CASE WHEN [prior_total] > 0 THEN CAST([weight] AS FLOAT) / [prior_total] ELSE 0 END AS [prior], CASE WHEN [posterior_total] > 0 THEN CAST([likelihood] AS FLOAT) / [posterior_total] ELSE 0 END AS [posterior] FROM [kanon_run_with_cells_of_person_of_36] AS [cells_of_person] WHERE [of_person] = 0 OR [people] > 0),
 [kanon_run_with_persons_of_36] AS (SELECT [q0] AS [q0], [q1] AS [q1], [of_person] * MAX([people]) AS [people], CASE WHEN [of_person] = 0 AND MIN([class_weight]) <= 0 THEN 1 ELSE 0 END AS [impossible], CASE WHEN ([of_person] = 0 AND MIN([class_weight]) <= 0) OR ([of_person] = 1 AND (MAX([prior_total]) <= 0 OR MAX([posterior_total]) <= 0)) THEN 1 ELSE 0 END AS [unknown], CASE WHEN [of_person] = 1 AND MAX([prior_total]) > 0 AND MAX([posterior_total]) > 0 THEN MAX(ABS([posterior] - [prior])) END AS [belief_change], CASE WHEN [of_person] = 0 THEN 0 WHEN MAX([prior_total]) <= 0 OR MAX([posterior_total]) <= 0 THEN 1 WHEN MAX(CASE WHEN [held] > 0 AND [posterior] > 9.00000000999999994e-01 AND [prior] <= 9.00000000999999994e-01 THEN 1 ELSE 0 END) = 1 THEN 1 WHEN MAX(CASE WHEN [people] > [held] AND [posterior] < 9.99999900000000073e-03 AND [prior] >= 9.99999900000000073e-03 THEN 1 ELSE 0 END) = 1 THEN 1 ELSE 0 END AS [exposed] FROM [kanon_run_with_believed_cells_of_36] AS [believed_cells] GROUP BY [of_person], [q0], [q1], [v0], [v1]),
 [kanon_run_beliefs1_judged] AS (SELECT [q0], [q1], CASE WHEN SUM([unknown]) = 0 AND SUM([people]) > 0 THEN MAX([belief_change]) END AS [belief_change], CASE WHEN SUM([unknown]) = 0 AND SUM([people]) > 0 AND MAX([exposed]) = 0 THEN 0 ELSE 1 END AS [exposed], CASE WHEN MAX([impossible]) = 1 THEN SUM([people]) ELSE SUM([people] * [exposed]) END AS [exposed_persons], SUM([people]) AS [people], MAX([impossible]) AS [impossible], SUM(CASE WHEN [impossible] = 0 THEN [people] * [unknown] ELSE 0 END) AS [unknown_persons] FROM [kanon_run_with_persons_of_36] AS [persons] GROUP BY [q0], [q1])
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0_second] = 0 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0_second] = 0 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MAX([m0_second]) AS [second0], MAX([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN [m1_second] = 0 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN [m1_second] = 0 THEN 0 ELSE [class_rows] END) AS [violating_rows1], MAX([m1_second]) AS [second1] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m0_second] AS [m0_second], [m1] AS [m1], [m1_second] AS [m1_second], CASE WHEN ([m0_second] = 0) AND ([m1_second] = 0) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0], [values0].[m0_second] AS [m0_second], [values1].[m1] AS [m1], [values1].[m1_second] AS [m1_second] FROM «evaluate/achieved 12» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MAX([belief_change]) AS [m0], MAX([exposed]) AS [m0_second] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [belief_change] AS [belief_change], [exposed] AS [exposed] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN([belief_change]) AS [belief_change], MIN([exposed]) AS [exposed] FROM (SELECT [q0] AS [q0], [q1] AS [q1], 1 AS [value_code], 0 AS [reference_share], [belief_change] AS [belief_change], [exposed] AS [exposed], 1 AS [row_count] FROM [kanon_run_beliefs0_judged]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1]) JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MAX([belief_change]) AS [m1], MAX([exposed]) AS [m1_second] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [belief_change] AS [belief_change], [exposed] AS [exposed] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN([belief_change]) AS [belief_change], MIN([exposed]) AS [exposed] FROM (SELECT [q0] AS [q0], [q1] AS [q1], 1 AS [value_code], 0 AS [reference_share], [belief_change] AS [belief_change], [exposed] AS [exposed], 1 AS [row_count] FROM [kanon_run_beliefs1_judged]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values1] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values1].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values1].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0_second] = 0 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0_second] = 0 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MAX([m0_second]) AS [second0], MAX([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN [m1_second] = 0 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN [m1_second] = 0 THEN 0 ELSE [class_rows] END) AS [violating_rows1], MAX([m1_second]) AS [second1] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m0_second] AS [m0_second], [m1] AS [m1], [m1_second] AS [m1_second], CASE WHEN ([m0_second] = 0) AND ([m1_second] = 0) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0], [values0].[m0_second] AS [m0_second], [values1].[m1] AS [m1], [values1].[m1_second] AS [m1_second] FROM «evaluate/achieved 16» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MAX([belief_change]) AS [m0], MAX([exposed]) AS [m0_second] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [belief_change] AS [belief_change], [exposed] AS [exposed] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN([belief_change]) AS [belief_change], MIN([exposed]) AS [exposed] FROM (SELECT [q0] AS [q0], [q1] AS [q1], 1 AS [value_code], 0 AS [reference_share], [belief_change] AS [belief_change], [exposed] AS [exposed], 1 AS [row_count] FROM [kanon_run_beliefs0_judged]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1]) JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MAX([belief_change]) AS [m1], MAX([exposed]) AS [m1_second] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [belief_change] AS [belief_change], [exposed] AS [exposed] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN([belief_change]) AS [belief_change], MIN([exposed]) AS [exposed] FROM (SELECT [q0] AS [q0], [q1] AS [q1], 1 AS [value_code], 0 AS [reference_share], [belief_change] AS [belief_change], [exposed] AS [exposed], 1 AS [row_count] FROM [kanon_run_beliefs1_judged]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values1] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values1].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values1].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
 
--- «hierarchies/range 12»
+-- «hierarchies/range 11»
 (SELECT [kanon_source].[age] AS [q0], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], COUNT_BIG(*) AS [row_count] FROM [clinic].[visits] AS [kanon_source] GROUP BY [kanon_source].[age], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)
 
 -- hierarchies/range
-WITH [kanon_run_consistency_records] AS «hierarchies/range 12»
+WITH [kanon_run_consistency_records] AS «hierarchies/range 11»
 SELECT COUNT_BIG(*) AS [out_of_range] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_consistency_records]) AS [distinct_values] WHERE NOT [value] IS NULL AND NOT (CAST([value] AS FLOAT) > -1000000000000000 AND CAST([value] AS FLOAT) < 1000000000000000);
 
--- «hierarchies/blank_ends 59»
-WITH [kanon_run_consistency_records] AS «hierarchies/range 12»,
+-- «hierarchies/blank_ends 57»
+WITH [kanon_run_consistency_records] AS «hierarchies/range 11»,
 
--- «hierarchies/blank_ends 60»
+-- «hierarchies/blank_ends 58»
 (SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_consistency_records]) AS [distinct_values]) AS [labelled])
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 59»
-[kanon_run_consistency_lookup0] AS «hierarchies/blank_ends 60»
+«hierarchies/blank_ends 57»
+[kanon_run_consistency_lookup0] AS «hierarchies/blank_ends 58»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_consistency_lookup0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/blank_ends
@@ -4612,73 +4532,73 @@ WITH [kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_consistency_domain1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- «hierarchies/nesting 10»
-[kanon_run_consistency_lookup0] AS «hierarchies/blank_ends 60»,
+[kanon_run_consistency_lookup0] AS «hierarchies/blank_ends 58»,
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 59»
+«hierarchies/blank_ends 57»
 «hierarchies/nesting 10»
 [kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_consistency_lookup0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
 UNION ALL
 SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_consistency_domain1] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
 
--- «hierarchies/coverage 26»
+-- «hierarchies/coverage 23»
 (SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_consistency_records]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_consistency_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 59»
+«hierarchies/blank_ends 57»
 «hierarchies/nesting 10»
 [kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
-[kanon_run_consistency_lookup1] AS «hierarchies/coverage 26»
+[kanon_run_consistency_lookup1] AS «hierarchies/coverage 23»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_consistency_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistency_records] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_consistency_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistency_records] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
--- «frequency/population/ambiguous 13»
+-- «frequency/population/ambiguous 10»
 [kanon_run_consistency_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_consistency_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_consistency_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_consistency_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 
--- «frequency/population/ambiguous 14»
-[kanon_run_consistency_lookup1] AS «hierarchies/coverage 26»,
+-- «frequency/population/ambiguous 11»
+[kanon_run_consistency_lookup1] AS «hierarchies/coverage 23»,
 
--- «frequency/population/ambiguous 15»
+-- «frequency/population/ambiguous 12»
 (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_consistency_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_consistency_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_consistency_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label])
 
 -- frequency/population/ambiguous
-«hierarchies/blank_ends 59»
+«hierarchies/blank_ends 57»
 «hierarchies/nesting 10»
-«frequency/population/ambiguous 13»
+«frequency/population/ambiguous 10»
 [kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/population/ambiguous 14»
-[kanon_run_consistency_labels1] AS «frequency/population/ambiguous 15»
+«frequency/population/ambiguous 11»
+[kanon_run_consistency_labels1] AS «frequency/population/ambiguous 12»
 SELECT 0 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_consistency_labels0] GROUP BY [label]) AS [meant]
 UNION ALL
 SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_consistency_labels1] GROUP BY [label]) AS [meant];
 
--- «frequency/all_found 13»
+-- «frequency/all_found 12»
 (SELECT [kanon_source].[age] AS [q0], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], COUNT_BIG(*) AS [row_count] FROM [clinic].[other] AS [kanon_source] GROUP BY [kanon_source].[age], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)
 
 -- frequency/all_found
-«hierarchies/blank_ends 59»
+«hierarchies/blank_ends 57»
 «hierarchies/nesting 10»
 [kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/population/ambiguous 14»
-[kanon_run_consistency_rows] AS «frequency/all_found 13»
+«frequency/population/ambiguous 11»
+[kanon_run_consistency_rows] AS «frequency/all_found 12»
 SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[visits] AS [whole]) AS [there0], (SELECT SUM([own].[row_count]) FROM [kanon_run_consistency_records] AS [own] JOIN [kanon_run_consistency_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_consistency_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value])) AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there1], (SELECT SUM([own].[row_count]) FROM [kanon_run_consistency_rows] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_consistency_rows]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_consistency_rows]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value])) AS [found1];
 
 -- «evaluate/consistency/sizes 1»
 [kanon_run_consistency_numbered] AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1]) AS BIGINT) AS [vector], [q0], [q1], [row_count] FROM [kanon_run_consistency_records] AS [counted]),
 
 -- «evaluate/consistency/sizes 2»
-[kanon_run_consistency_classes] AS «frequency/all_found 7»,
+[kanon_run_consistency_classes] AS «frequency/all_found 6»,
 
 -- «evaluate/consistency/sizes 3»
-[kanon_run_consistency_rows] AS «frequency/all_found 13»,
+[kanon_run_consistency_rows] AS «frequency/all_found 12»,
 
 -- «evaluate/consistency/sizes 4»
 (SELECT [classes].[q0] AS [q0], [classes].[q1] AS [q1], [classes].[l0] AS [l0], [classes].[l1] AS [l1], CASE WHEN [classes].[is_top] = 1 THEN CAST(0 AS BIGINT) ELSE CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [classes].[l0] IS NULL THEN 1 ELSE 0 END, [classes].[l0], CASE WHEN [classes].[l1] IS NULL THEN 1 ELSE 0 END, [classes].[l1]) AS BIGINT) END AS [place], [counted].[row_count] AS [row_count] FROM [kanon_run_consistency_classes] AS [classes] JOIN [kanon_run_consistency_rows] AS [counted] ON EXISTS(SELECT [classes].[q0] INTERSECT SELECT [counted].[q0]) AND EXISTS(SELECT [classes].[q1] INTERSECT SELECT [counted].[q1]))
 
 -- evaluate/consistency/sizes
-«hierarchies/blank_ends 59»
+«hierarchies/blank_ends 57»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
@@ -4695,7 +4615,7 @@ SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_numbered] AS [vectors]) 
 [kanon_run_consistency_labelled0] AS (SELECT DISTINCT [vectors].[vector] AS [vector], [vectors].[row_count] AS [row_count], [vectors].[q1] AS [q1], [meaning].[label] AS [l0] FROM [kanon_run_consistency_numbered] AS [vectors] JOIN [kanon_run_consistency_meaning0] AS [meaning] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [meaning].[value]) JOIN (SELECT DISTINCT [l0] AS [l0] FROM [kanon_run_consistency_shown] WHERE [place] > 0) AS [released] ON EXISTS(SELECT [meaning].[label] INTERSECT SELECT [released].[l0])),
 
 -- «evaluate/consistency/summary 4»
-[kanon_run_consistency_labels1] AS «frequency/population/ambiguous 15»,
+[kanon_run_consistency_labels1] AS «frequency/population/ambiguous 12»,
 
 -- «evaluate/consistency/summary 5»
 [kanon_run_consistency_meaning1] AS (SELECT [labels].[value] AS [value], [labels].[label] AS [label] FROM [kanon_run_consistency_labels1] AS [labels] JOIN (SELECT DISTINCT [l1] AS [label] FROM [kanon_run_consistency_classes] WHERE [is_top] = 0) AS [written] ON EXISTS(SELECT [labels].[label] INTERSECT SELECT [written].[label])),
@@ -4710,17 +4630,17 @@ SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_numbered] AS [vectors]) 
 [kanon_run_consistency_edges] AS «evaluate/consistency/summary 8»
 
 -- evaluate/consistency/summary
-«hierarchies/blank_ends 59»
+«hierarchies/blank_ends 57»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
 «hierarchies/nesting 10»
-«frequency/population/ambiguous 13»
+«frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
 [kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/population/ambiguous 14»
+«frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
@@ -4728,17 +4648,17 @@ SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_numbered] AS [vectors]) 
 SELECT (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistency_numbered] AS [vectors]) AS [all_records], (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistency_shown] AS [shown]) AS [all_rows], COALESCE(SUM(CASE WHEN [record_edge] = 1 THEN [records] ELSE 0 END), 0) AS [known_records], COALESCE(SUM(CASE WHEN [row_edge] = 1 THEN [released] ELSE 0 END), 0) AS [known_rows], COALESCE(MAX([degree]), 0) AS [degree], COALESCE(SUM(CASE WHEN [row_edge] = 1 AND [released] > [of_row] THEN [released] - [of_row] ELSE 0 END), 0) AS [missing_records] FROM (SELECT [records] AS [records], [released] AS [released], COUNT_BIG(*) OVER (PARTITION BY [vector]) AS [degree], SUM([records]) OVER (PARTITION BY [place]) AS [of_row], ROW_NUMBER() OVER (PARTITION BY [vector] ORDER BY CASE WHEN [place] IS NULL THEN 1 ELSE 0 END, [place]) AS [record_edge], ROW_NUMBER() OVER (PARTITION BY [place] ORDER BY CASE WHEN [vector] IS NULL THEN 1 ELSE 0 END, [vector]) AS [row_edge] FROM [kanon_run_consistency_edges] AS [edges]) AS [beside];
 
 -- evaluate/consistency/graph
-«hierarchies/blank_ends 59»
+«hierarchies/blank_ends 57»
 «evaluate/consistency/sizes 1»
 «hierarchies/nesting 10»
-«frequency/population/ambiguous 13»
+«frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
 «evaluate/consistency/summary 3»
 [kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/population/ambiguous 14»
+«frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
@@ -4746,17 +4666,17 @@ SELECT (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistency_numbere
 SELECT TOP 20001 [own], [low], [high], [place], MIN([released]) AS [released], SUM([records]) AS [records] FROM (SELECT CASE WHEN COUNT_BIG(*) OVER (PARTITION BY [vector]) <= 2 THEN 0 ELSE [vector] END AS [own], MIN([place]) OVER (PARTITION BY [vector]) AS [low], MAX([place]) OVER (PARTITION BY [vector]) AS [high], [place] AS [place], [released] AS [released], [records] AS [records] FROM [kanon_run_consistency_edges] AS [edges]) AS [told] GROUP BY [own], [low], [high], [place];
 
 -- evaluate/achieved
-WITH [kanon_run_consistency_classes] AS «frequency/all_found 7»,
+WITH [kanon_run_consistency_classes] AS «frequency/all_found 6»,
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-[kanon_run_consistency_records] AS «hierarchies/range 12»,
+[kanon_run_consistency_records] AS «hierarchies/range 11»,
 «evaluate/consistency/sizes 1»
 «hierarchies/nesting 10»
-«frequency/population/ambiguous 13»
+«frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
 [kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
-«frequency/population/ambiguous 14»
+«frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
@@ -4764,9 +4684,9 @@ WITH [kanon_run_consistency_classes] AS «frequency/all_found 7»,
 [kanon_run_consistency_counted] AS (SELECT [place], CAST(SUM([records]) AS BIGINT) AS [records], CAST(MIN([seen]) AS BIGINT) AS [fewest_rows] FROM (SELECT [place] AS [place], [records] AS [records], SUM([released]) OVER (PARTITION BY [vector]) AS [seen] FROM [kanon_run_consistency_edges] AS [edges]) AS [beside] GROUP BY [place]),
 [kanon_run_consistency_matches] AS (
 SELECT CAST(N'0' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'0' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1])
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 2 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MIN([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN [m1] >= 2 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN [m1] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows1], MIN([m2]) AS [worst2], SUM(CASE WHEN [m2] IS NULL THEN 1 ELSE 0 END) AS [unbounded2], SUM(CASE WHEN [m2] >= 2 THEN 0 ELSE 1 END) AS [violating_classes2], SUM(CASE WHEN [m2] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows2], MIN([m3]) AS [worst3], SUM(CASE WHEN [m3] IS NULL THEN 1 ELSE 0 END) AS [unbounded3], SUM(CASE WHEN [m3] >= 2 THEN 0 ELSE 1 END) AS [violating_classes3], SUM(CASE WHEN [m3] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows3] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], [m2] AS [m2], [m3] AS [m3], CASE WHEN ([m0] >= 2) AND ([m1] >= 2) AND ([m2] >= 2) AND ([m3] >= 2) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0], [values0].[m1] AS [m1], [values0].[m2] AS [m2], [values0].[m3] AS [m3] FROM «evaluate/achieved 12» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MIN(CASE WHEN [records] < [fewest_rows] THEN [records] ELSE [fewest_rows] END) AS [m0], MIN([fewest_rows]) AS [m1], MIN([records]) AS [m2], MIN([fewest_matches]) AS [m3] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [records] AS [records], [fewest_rows] AS [fewest_rows], [fewest_matches] AS [fewest_matches] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN([records]) AS [records], MIN([fewest_rows]) AS [fewest_rows], MIN([fewest_matches]) AS [fewest_matches] FROM (SELECT [shown].[q0] AS [q0], [shown].[q1] AS [q1], 1 AS [value_code], 0 AS [reference_share], COALESCE([counted].[records], 0) AS [records], COALESCE([counted].[fewest_rows], 0) AS [fewest_rows], COALESCE(CAST([matches].[l1] AS BIGINT), 0) AS [fewest_matches], 1 AS [row_count] FROM [kanon_run_consistency_shown] AS [shown] LEFT JOIN [kanon_run_consistency_counted] AS [counted] ON [shown].[place] = [counted].[place] LEFT JOIN [kanon_run_consistency_matches] AS [matches] ON [shown].[place] = CAST([matches].[l0] AS BIGINT)) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 2 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MIN([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN [m1] >= 2 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN [m1] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows1], MIN([m2]) AS [worst2], SUM(CASE WHEN [m2] IS NULL THEN 1 ELSE 0 END) AS [unbounded2], SUM(CASE WHEN [m2] >= 2 THEN 0 ELSE 1 END) AS [violating_classes2], SUM(CASE WHEN [m2] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows2], MIN([m3]) AS [worst3], SUM(CASE WHEN [m3] IS NULL THEN 1 ELSE 0 END) AS [unbounded3], SUM(CASE WHEN [m3] >= 2 THEN 0 ELSE 1 END) AS [violating_classes3], SUM(CASE WHEN [m3] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows3] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], [m2] AS [m2], [m3] AS [m3], CASE WHEN ([m0] >= 2) AND ([m1] >= 2) AND ([m2] >= 2) AND ([m3] >= 2) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0], [values0].[m1] AS [m1], [values0].[m2] AS [m2], [values0].[m3] AS [m3] FROM «evaluate/achieved 16» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MIN(CASE WHEN [records] < [fewest_rows] THEN [records] ELSE [fewest_rows] END) AS [m0], MIN([fewest_rows]) AS [m1], MIN([records]) AS [m2], MIN([fewest_matches]) AS [m3] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [records] AS [records], [fewest_rows] AS [fewest_rows], [fewest_matches] AS [fewest_matches] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN([records]) AS [records], MIN([fewest_rows]) AS [fewest_rows], MIN([fewest_matches]) AS [fewest_matches] FROM (SELECT [shown].[q0] AS [q0], [shown].[q1] AS [q1], 1 AS [value_code], 0 AS [reference_share], COALESCE([counted].[records], 0) AS [records], COALESCE([counted].[fewest_rows], 0) AS [fewest_rows], COALESCE(CAST([matches].[l1] AS BIGINT), 0) AS [fewest_matches], 1 AS [row_count] FROM [kanon_run_consistency_shown] AS [shown] LEFT JOIN [kanon_run_consistency_counted] AS [counted] ON [shown].[place] = [counted].[place] LEFT JOIN [kanon_run_consistency_matches] AS [matches] ON [shown].[place] = CAST([matches].[l0] AS BIGINT)) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
 
--- «hierarchies/blank_ends 61»
+-- «hierarchies/blank_ends 59»
 (
 SELECT CAST(N'a' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'y' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1], CAST(N'x' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3]
 UNION ALL
@@ -4775,76 +4695,76 @@ UNION ALL
 SELECT CAST(N'b\' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'w' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1], CAST(N'z' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3])
 
 -- hierarchies/blank_ends
-WITH [kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 61»
+WITH [kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 59»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_domain_sensitive0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l2] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/nesting
-WITH [kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 61»
+WITH [kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 59»
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_domain_sensitive0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
 UNION ALL
 SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l1] AS [l1] FROM [kanon_run_domain_sensitive0] WHERE NOT [l1] IS NULL GROUP BY [l1] HAVING COUNT_BIG(DISTINCT [l2]) > 1) AS [split];
 
--- «hierarchies/coverage 27»
+-- «hierarchies/coverage 24»
 WITH [kanon_run_raw0] AS (SELECT CAST([original].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [v0], COUNT_BIG(*) AS [row_count] FROM [clinic].[visits] AS [original] GROUP BY CAST([original].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2),
 
--- «hierarchies/coverage 28»
+-- «hierarchies/coverage 25»
 (SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[d1], 0) AS [d1], COALESCE([labelled].[s1], 1) AS [s1], [labelled].[l2], COALESCE([labelled].[c2], 0) AS [c2], COALESCE([labelled].[s2], 1) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT DISTINCT [v0] AS [value] FROM [kanon_run_raw0]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2] AS [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2] FROM [kanon_run_domain_sensitive0]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
--- «hierarchies/coverage 29»
+-- «hierarchies/coverage 26»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup_sensitive0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup_sensitive0] AS [labels] JOIN (SELECT [v0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_raw0] GROUP BY [v0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 
 -- hierarchies/coverage
-«hierarchies/coverage 27»
-[kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 61»,
-[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 28»
-«hierarchies/coverage 29»;
+«hierarchies/coverage 24»
+[kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 59»,
+[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 25»
+«hierarchies/coverage 26»;
 
--- «evaluate/achieved 14»
-[kanon_run_reference0] AS (SELECT [value] AS [reference_value], COALESCE(CAST([reference_count] AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [reference_share], [group1], COALESCE(CAST(SUM([reference_count]) OVER (PARTITION BY [group1]) AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [group_share1], [group2], COALESCE(CAST(SUM([reference_count]) OVER (PARTITION BY [group2]) AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [group_share2] FROM (SELECT [counts].[value] AS [value], [counts].[reference_count] AS [reference_count], [lookup].[c1] AS [group1], [lookup].[c2] AS [group2] FROM «evaluate/achieved 9» AS [counts] LEFT JOIN [kanon_run_lookup_sensitive0] AS [lookup] ON EXISTS(SELECT [counts].[value] INTERSECT SELECT [lookup].[value])) AS [value_counts])
+-- «evaluate/achieved 19»
+[kanon_run_reference0] AS (SELECT [value] AS [reference_value], COALESCE(CAST([reference_count] AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [reference_share], [group1], COALESCE(CAST(SUM([reference_count]) OVER (PARTITION BY [group1]) AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [group_share1], [group2], COALESCE(CAST(SUM([reference_count]) OVER (PARTITION BY [group2]) AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [group_share2] FROM (SELECT [counts].[value] AS [value], [counts].[reference_count] AS [reference_count], [lookup].[c1] AS [group1], [lookup].[c2] AS [group2] FROM «evaluate/achieved 10» AS [counts] LEFT JOIN [kanon_run_lookup_sensitive0] AS [lookup] ON EXISTS(SELECT [counts].[value] INTERSECT SELECT [lookup].[value])) AS [value_counts])
 
--- «evaluate/achieved 15»
+-- «evaluate/achieved 20»
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN (NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], CASE WHEN SUM([value_count]) > 0 AND SUM(CASE WHEN [value_count] > 0 AND [group1] IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 7» / 3 ELSE NULL END AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [group1] AS [group1], [group_share1] AS [group_share1], [group2] AS [group2], [group_share2] AS [group_share2], SUM([value_count]) OVER (PARTITION BY [k0], [k1]) AS [class_total], SUM([value_count]) OVER (PARTITION BY [k0], [k1], [group1]) AS [group_total1], SUM([value_count]) OVER (PARTITION BY [k0], [k1], [group2]) AS [group_total2] FROM (SELECT [held].[k0] AS [k0], [held].[k1] AS [k1], [held].[value_code] AS [value_code], [held].[value_rows] AS [value_rows], [held].[value_count] AS [value_count], COALESCE([reference].[reference_share], 0) AS [reference_share], [reference].[group1] AS [group1], [reference].[group_share1] AS [group_share1], [reference].[group2] AS [group2], [reference].[group_share2] AS [group_share2] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], CAST(COUNT_BIG(*) AS BIGINT) AS [value_rows], CAST(COUNT_BIG(*) AS BIGINT) AS [value_count] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value_code], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [held] LEFT JOIN [kanon_run_reference0] AS [reference] ON EXISTS(SELECT [held].[value_code] INTERSECT SELECT [reference].[reference_value])) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked]
 
 -- evaluate/achieved
-«hierarchies/coverage 27»
-[kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 61»,
-[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 28»,
-«evaluate/achieved 14»
-«evaluate/achieved 15»;
+«hierarchies/coverage 24»
+[kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 59»,
+[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 25»,
+«evaluate/achieved 19»
+«evaluate/achieved 20»;
 
--- «hierarchies/blank_ends 63»
+-- «hierarchies/blank_ends 61»
 (SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 6» END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [v0] AS [value] FROM [kanon_run_raw0]) AS [distinct_values]) AS [labelled])
 
--- «hierarchies/blank_ends 62»
-[kanon_run_lookup_sensitive0] AS «hierarchies/blank_ends 63»
+-- «hierarchies/blank_ends 60»
+[kanon_run_lookup_sensitive0] AS «hierarchies/blank_ends 61»
 
 -- hierarchies/blank_ends
-«hierarchies/coverage 27»
-«hierarchies/blank_ends 62»
+«hierarchies/coverage 24»
+«hierarchies/blank_ends 60»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup_sensitive0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l2] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/nesting
-«hierarchies/coverage 27»
-«hierarchies/blank_ends 62»
+«hierarchies/coverage 24»
+«hierarchies/blank_ends 60»
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_lookup_sensitive0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
 UNION ALL
 SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l1] AS [l1] FROM [kanon_run_lookup_sensitive0] WHERE NOT [l1] IS NULL GROUP BY [l1] HAVING COUNT_BIG(DISTINCT [l2]) > 1) AS [split];
 
 -- hierarchies/coverage
-«hierarchies/coverage 27»
-«hierarchies/blank_ends 62»
-«hierarchies/coverage 29»;
+«hierarchies/coverage 24»
+«hierarchies/blank_ends 60»
+«hierarchies/coverage 26»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 27»
-«hierarchies/blank_ends 62»
+«hierarchies/coverage 24»
+«hierarchies/blank_ends 60»
 SELECT SUM(CASE WHEN [l1] <> N'*' THEN 1 ELSE 0 END) AS [others1], SUM(CASE WHEN [l2] <> N'*' THEN 1 ELSE 0 END) AS [others2] FROM [kanon_run_lookup_sensitive0] AS [checked];
 
 -- evaluate/achieved
-«hierarchies/coverage 27»
-[kanon_run_lookup_sensitive0] AS «hierarchies/blank_ends 63»,
-«evaluate/achieved 14»
-«evaluate/achieved 15»;
+«hierarchies/coverage 24»
+[kanon_run_lookup_sensitive0] AS «hierarchies/blank_ends 61»,
+«evaluate/achieved 19»
+«evaluate/achieved 20»;
 
 -- evaluate/achieved
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([class_size]) AS [worst0], SUM(CASE WHEN [class_size] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END + CASE WHEN [class_size] < 3 THEN 0 ELSE 1 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_size] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
@@ -4852,43 +4772,43 @@ SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied
 -- disclosure/invariance
 WITH [kanon_run_with_earlier_rows] AS (SELECT [person] AS [person], [value] AS [value], DENSE_RANK() OVER (ORDER BY CASE WHEN [k0] IS NULL THEN 1 ELSE 0 END, [k0], CASE WHEN [k1] IS NULL THEN 1 ELSE 0 END, [k1]) AS [class_id] FROM (SELECT [checked].[age] AS [k0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [k1], [checked].[person] AS [person], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value] FROM [clinic].[before] AS [checked]) AS [earlier_table]), [kanon_run_with_present_rows] AS (SELECT [person] AS [person], [value] AS [value], DENSE_RANK() OVER (ORDER BY CASE WHEN [k0] IS NULL THEN 1 ELSE 0 END, [k0], CASE WHEN [k1] IS NULL THEN 1 ELSE 0 END, [k1]) AS [class_id] FROM (SELECT [checked].[age] AS [k0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [k1], [checked].[person] AS [person], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value] FROM [clinic].[other] AS [checked]) AS [present_table]), [kanon_run_with_earlier_classes] AS (SELECT [class_id] AS [class_id], COUNT_BIG(*) AS [class_rows], COUNT_BIG(DISTINCT [value]) AS [class_values] FROM [kanon_run_with_earlier_rows] AS [earlier_rows] GROUP BY [class_id]), [kanon_run_with_present_classes] AS (SELECT [class_id] AS [class_id], COUNT_BIG(*) AS [class_rows], COUNT_BIG(DISTINCT [value]) AS [class_values] FROM [kanon_run_with_present_rows] AS [present_rows] GROUP BY [class_id]), [kanon_run_with_moves] AS (SELECT [older].[class_id] AS [earlier_class], [newer].[class_id] AS [present_class], COUNT_BIG(*) AS [persons] FROM [kanon_run_with_earlier_rows] AS [older] JOIN [kanon_run_with_present_rows] AS [newer] ON [older].[person] = [newer].[person] GROUP BY [older].[class_id], [newer].[class_id]), [kanon_run_with_common] AS (SELECT [moves].[earlier_class] AS [earlier_class], [moves].[present_class] AS [present_class], COUNT_BIG(*) AS [common_values] FROM [kanon_run_with_moves] AS [moves] JOIN (SELECT DISTINCT [class_id] AS [class_id], [value] AS [value] FROM [kanon_run_with_earlier_rows] AS [earlier_rows]) AS [older] ON [older].[class_id] = [moves].[earlier_class] JOIN (SELECT DISTINCT [class_id] AS [class_id], [value] AS [value] FROM [kanon_run_with_present_rows] AS [present_rows]) AS [newer] ON [newer].[class_id] = [moves].[present_class] AND [newer].[value] = [older].[value] GROUP BY [moves].[earlier_class], [moves].[present_class]), [kanon_run_with_repeated] AS (SELECT [person] FROM [kanon_run_with_earlier_rows] AS [earlier_rows] WHERE NOT [person] IS NULL GROUP BY [person] HAVING COUNT_BIG(*) > 1 UNION ALL SELECT [person] FROM [kanon_run_with_present_rows] AS [present_rows] WHERE NOT [person] IS NULL GROUP BY [person] HAVING COUNT_BIG(*) > 1), [kanon_run_with_violating] AS (SELECT [class_rows] FROM [kanon_run_with_earlier_classes] AS [earlier_classes] WHERE [class_rows] <> [class_values] OR [class_rows] < 2 UNION ALL SELECT [class_rows] FROM [kanon_run_with_present_classes] AS [present_classes] WHERE [class_rows] <> [class_values] OR [class_rows] < 2) SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_with_repeated] AS [repeated]) AS [repeated_persons], (SELECT COUNT_BIG(*) FROM [kanon_run_with_violating] AS [violating]) AS [violating_classes], (SELECT SUM([class_rows]) FROM [kanon_run_with_violating] AS [violating]) AS [violating_rows], (SELECT MIN([class_rows]) FROM [kanon_run_with_earlier_classes] AS [earlier_classes]) AS [smallest_earlier], (SELECT MIN([class_rows]) FROM [kanon_run_with_present_classes] AS [present_classes]) AS [smallest_present], (SELECT COUNT_BIG(*) FROM [kanon_run_with_earlier_classes] AS [earlier_classes] WHERE [class_rows] <> [class_values]) + (SELECT COUNT_BIG(*) FROM [kanon_run_with_present_classes] AS [present_classes] WHERE [class_rows] <> [class_values]) AS [repeating_classes], (SELECT SUM([moves].[persons]) FROM [kanon_run_with_moves] AS [moves] JOIN [kanon_run_with_earlier_classes] AS [earlier_classes] ON [earlier_classes].[class_id] = [moves].[earlier_class] JOIN [kanon_run_with_present_classes] AS [present_classes] ON [present_classes].[class_id] = [moves].[present_class] LEFT JOIN [kanon_run_with_common] AS [common] ON [common].[earlier_class] = [moves].[earlier_class] AND [common].[present_class] = [moves].[present_class] WHERE COALESCE([common].[common_values], 0) <> [earlier_classes].[class_values] OR COALESCE([common].[common_values], 0) <> [present_classes].[class_values]) AS [changed_persons], (SELECT SUM([persons]) FROM [kanon_run_with_moves] AS [moves]) AS [common_persons], (SELECT COUNT_BIG([person]) FROM [kanon_run_with_earlier_rows] AS [earlier_rows]) AS [earlier_persons], (SELECT COUNT_BIG([person]) FROM [kanon_run_with_present_rows] AS [present_rows]) AS [present_persons], (SELECT SUM(CASE WHEN [older_rows] > 0 AND [newer_rows] > 0 THEN 1 ELSE 0 END) FROM (SELECT [person] AS [person], SUM([of_earlier]) AS [older_rows], SUM(1 - [of_earlier]) AS [newer_rows] FROM (SELECT [person], 1 AS [of_earlier] FROM [kanon_run_with_earlier_rows] AS [earlier_rows] UNION ALL SELECT [person], 0 AS [of_earlier] FROM [kanon_run_with_present_rows] AS [present_rows]) AS [every_row] WHERE NOT [person] IS NULL GROUP BY [person]) AS [every_person]) AS [persons_of_both], COALESCE((SELECT SUM([class_rows]) FROM [kanon_run_with_earlier_classes] AS [earlier_classes]), 0) + COALESCE((SELECT SUM([class_rows]) FROM [kanon_run_with_present_classes] AS [present_classes]), 0) AS [judged_rows], (SELECT COUNT_BIG(*) FROM [clinic].[before] AS [checked]) + (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [checked]) AS [all_rows];
 
--- «hierarchies/blank_ends 64»
+-- «hierarchies/blank_ends 62»
 WITH [kanon_run_downcoded0_people] AS «hierarchies/blank_ends 30»,
 
--- «hierarchies/blank_ends 66»
+-- «hierarchies/blank_ends 64»
 (SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_downcoded0_people]) AS [distinct_values]) AS [labelled])
 
--- «hierarchies/blank_ends 65»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 66»
+-- «hierarchies/blank_ends 63»
+[kanon_run_lookup0] AS «hierarchies/blank_ends 64»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 64»
-«hierarchies/blank_ends 65»
+«hierarchies/blank_ends 62»
+«hierarchies/blank_ends 63»
 «hierarchies/blank_ends 43»;
 
--- «hierarchies/blank_ends 68»
+-- «hierarchies/blank_ends 66»
 (SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded0_people]) AS [distinct_values]) AS [labelled])
 
--- «hierarchies/blank_ends 67»
-[kanon_run_lookup1] AS «hierarchies/blank_ends 68»
+-- «hierarchies/blank_ends 65»
+[kanon_run_lookup1] AS «hierarchies/blank_ends 66»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 64»
-«hierarchies/blank_ends 67»
+«hierarchies/blank_ends 62»
+«hierarchies/blank_ends 65»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 64»
-«hierarchies/blank_ends 65»
+«hierarchies/blank_ends 62»
+«hierarchies/blank_ends 63»
 «hierarchies/nesting 3»;
 
--- «hierarchies/coverage 30»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 66»,
+-- «hierarchies/coverage 27»
+[kanon_run_lookup0] AS «hierarchies/blank_ends 64»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 64»
-«hierarchies/coverage 30»
-«hierarchies/blank_ends 67»
+«hierarchies/blank_ends 62»
+«hierarchies/coverage 27»
+«hierarchies/blank_ends 65»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded0_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded0_people] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
@@ -4902,7 +4822,7 @@ WITH [kanon_run_downcoded0_classes] AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/blank_ends 65»
+«hierarchies/blank_ends 63»
 SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [level1].[known], 0) = 1 AND ([found].[label] IS NULL OR NOT [found].[label] IN (N'*')) THEN 1 ELSE 0 END) AS [missed0], SUM(CASE WHEN [level1].[known] IS NULL AND COALESCE([level0].[known], [level1].[known], 0) = 1 AND ([found].[label] IS NULL OR NOT [found].[label] IN (N'*')) THEN 1 ELSE 0 END) AS [missed1] FROM (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_downcoded0_classes]) AS [found] LEFT JOIN (SELECT DISTINCT CAST([l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [known] FROM [kanon_run_lookup0]) AS [level0] ON EXISTS(SELECT [found].[label] INTERSECT SELECT [level0].[label]) LEFT JOIN (SELECT DISTINCT CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [known] FROM [kanon_run_lookup0]) AS [level1] ON EXISTS(SELECT [found].[label] INTERSECT SELECT [level1].[label]);
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -4918,7 +4838,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 [kanon_run_downcoded0__labelled0] AS (SELECT DISTINCT [vectors].[q0] AS [q0], [vectors].[q1] AS [q1], [vectors].[row_count] AS [row_count], [cover].[label] AS [label0] FROM [kanon_run_downcoded0_people] AS [vectors] JOIN [kanon_run_downcoded0_cover0] AS [cover] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [cover].[value])),
 
 -- «disclosure/attacks/downcoded_facts 5»
-[kanon_run_lookup1] AS «hierarchies/blank_ends 68»,
+[kanon_run_lookup1] AS «hierarchies/blank_ends 66»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 [kanon_run_downcoded0_cover1] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 7» AS [labelled] JOIN (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_downcoded0_classes]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
@@ -4938,7 +4858,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 30»
+«hierarchies/coverage 27»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4956,7 +4876,7 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 30»
+«hierarchies/coverage 27»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4978,8 +4898,8 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 (SELECT SUM([own].[row_count]) FROM [kanon_run_downcoded0_classes] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_downcoded0_classes]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded0_classes]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]))
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 64»
-«hierarchies/coverage 30»
+«hierarchies/blank_ends 62»
+«hierarchies/coverage 27»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 1»
@@ -4993,8 +4913,8 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 56» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 57» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded0_lowest] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 64»
-«hierarchies/coverage 30»
+«hierarchies/blank_ends 62»
+«hierarchies/coverage 27»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 1»
@@ -5007,43 +4927,43 @@ SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] EL
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 56» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 57» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded0_minimal] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
 
--- «hierarchies/blank_ends 69»
+-- «hierarchies/blank_ends 67»
 WITH [kanon_run_downcoded1_people] AS «hierarchies/blank_ends 30»,
 
--- «hierarchies/blank_ends 71»
+-- «hierarchies/blank_ends 69»
 (SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_downcoded1_people]) AS [distinct_values]) AS [labelled])
 
--- «hierarchies/blank_ends 70»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 71»
+-- «hierarchies/blank_ends 68»
+[kanon_run_lookup0] AS «hierarchies/blank_ends 69»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 69»
-«hierarchies/blank_ends 70»
+«hierarchies/blank_ends 67»
+«hierarchies/blank_ends 68»
 «hierarchies/blank_ends 43»;
 
--- «hierarchies/blank_ends 73»
+-- «hierarchies/blank_ends 71»
 (SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded1_people]) AS [distinct_values]) AS [labelled])
 
--- «hierarchies/blank_ends 72»
-[kanon_run_lookup1] AS «hierarchies/blank_ends 73»
+-- «hierarchies/blank_ends 70»
+[kanon_run_lookup1] AS «hierarchies/blank_ends 71»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 69»
-«hierarchies/blank_ends 72»
+«hierarchies/blank_ends 67»
+«hierarchies/blank_ends 70»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 69»
-«hierarchies/blank_ends 70»
+«hierarchies/blank_ends 67»
+«hierarchies/blank_ends 68»
 «hierarchies/nesting 3»;
 
--- «hierarchies/coverage 31»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 71»,
+-- «hierarchies/coverage 28»
+[kanon_run_lookup0] AS «hierarchies/blank_ends 69»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 69»
-«hierarchies/coverage 31»
-«hierarchies/blank_ends 72»
+«hierarchies/blank_ends 67»
+«hierarchies/coverage 28»
+«hierarchies/blank_ends 70»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded1_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded1_people] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
@@ -5057,11 +4977,11 @@ WITH [kanon_run_downcoded1_classes] AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/blank_ends 70»
+«hierarchies/blank_ends 68»
 SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [level1].[known], 0) = 1 AND ([found].[label] IS NULL OR NOT [found].[label] IN (N'*')) THEN 1 ELSE 0 END) AS [missed0], SUM(CASE WHEN [level1].[known] IS NULL AND COALESCE([level0].[known], [level1].[known], 0) = 1 AND ([found].[label] IS NULL OR NOT [found].[label] IN (N'*')) THEN 1 ELSE 0 END) AS [missed1] FROM (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_downcoded1_classes]) AS [found] LEFT JOIN (SELECT DISTINCT CAST([l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [known] FROM [kanon_run_lookup0]) AS [level0] ON EXISTS(SELECT [found].[label] INTERSECT SELECT [level0].[label]) LEFT JOIN (SELECT DISTINCT CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [known] FROM [kanon_run_lookup0]) AS [level1] ON EXISTS(SELECT [found].[label] INTERSECT SELECT [level1].[label]);
 
 -- «disclosure/attacks/downcoded_facts 12»
-[kanon_run_lookup1] AS «hierarchies/blank_ends 73»,
+[kanon_run_lookup1] AS «hierarchies/blank_ends 71»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 [kanon_run_downcoded1_levels] AS (SELECT [lookup].[value] AS [value], 0 AS [label_level], COALESCE([lookup].[c0], 0) AS [label_number], (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST([lookup].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, N'0', N''), N'1', N''), N'2', N''), N'3', N''), N'4', N''), N'5', N''), N'6', N''), N'7', N''), N'8', N''), N'9', N'') IN (N'.', N'-.') THEN TRIM(TRAILING N'.' FROM TRIM(TRAILING N'0' FROM CAST([lookup].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)) ELSE CAST([lookup].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 END) COLLATE Latin1_General_BIN2 AS [label] FROM [kanon_run_lookup1] AS [lookup] JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded1_people]) AS [occurring] ON EXISTS(SELECT [lookup].[value] INTERSECT SELECT [occurring].[value]) UNION ALL SELECT [lookup].[value] AS [value], 1 AS [label_level], 0 AS [label_number], (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST([lookup].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, N'0', N''), N'1', N''), N'2', N''), N'3', N''), N'4', N''), N'5', N''), N'6', N''), N'7', N''), N'8', N''), N'9', N'') IN (N'.', N'-.') THEN TRIM(TRAILING N'.' FROM TRIM(TRAILING N'0' FROM CAST([lookup].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)) ELSE CAST([lookup].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 END) COLLATE Latin1_General_BIN2 AS [label] FROM [kanon_run_lookup1] AS [lookup] JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded1_people]) AS [occurring] ON EXISTS(SELECT [lookup].[value] INTERSECT SELECT [occurring].[value])),
@@ -5096,7 +5016,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 31»
+«hierarchies/coverage 28»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -5114,7 +5034,7 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 31»
+«hierarchies/coverage 28»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -5133,8 +5053,8 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 (SELECT SUM([own].[row_count]) FROM [kanon_run_downcoded1_classes] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_downcoded1_classes]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded1_classes]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]))
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 69»
-«hierarchies/coverage 31»
+«hierarchies/blank_ends 67»
+«hierarchies/coverage 28»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 58»
 «disclosure/attacks/downcoded_facts 13»
@@ -5148,8 +5068,8 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 59» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 60» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded1_lowest] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 69»
-«hierarchies/coverage 31»
+«hierarchies/blank_ends 67»
+«hierarchies/coverage 28»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 58»
 «disclosure/attacks/downcoded_facts 13»
@@ -5162,13 +5082,13 @@ SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] EL
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 59» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 60» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded1_minimal] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
 
--- «hierarchies/coverage 32»
+-- «hierarchies/coverage 29»
 [kanon_run_lookup0] AS (SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_consistent_people]) AS [found] LEFT JOIN «hierarchies/coverage 9» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0]),
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 35»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 32»
+«hierarchies/coverage 29»
 «hierarchies/blank_ends 38»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistent_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
@@ -5202,7 +5122,7 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'1
 «hierarchies/blank_ends 35»
 «disclosure/attacks/consistent 1»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 32»
+«hierarchies/coverage 29»
 «disclosure/attacks/consistent 2»
 [kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
@@ -5218,7 +5138,7 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'1
 -- disclosure/attacks/graph
 «hierarchies/blank_ends 35»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 32»
+«hierarchies/coverage 29»
 «disclosure/attacks/consistent 1»
 [kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
@@ -5235,7 +5155,7 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'1
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 35»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 32»
+«hierarchies/coverage 29»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 [kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
@@ -5253,7 +5173,7 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'1
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 32»
+«hierarchies/coverage 29»
 «disclosure/attacks/consistent 2»
 [kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»

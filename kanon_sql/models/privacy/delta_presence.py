@@ -34,7 +34,7 @@ class DeltaPresenceModel(PopulationModel):
     delta_max: float
 
     @classmethod
-    def of(cls, requirement: DeltaPresenceRequirement) -> Self:
+    def of(cls, requirement: DeltaPresenceRequirement) -> Self | None:
         """With the requirement's parameters."""
         return cls(requirement.population, requirement.person, requirement.delta_min, requirement.delta_max)
 

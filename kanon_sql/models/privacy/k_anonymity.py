@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
-from kanon_sql.spec import KAnonymityRequirement
+from kanon_sql.spec import KAnonymityRequirement, Requirement
 
 __all__ = ["KAnonymityModel"]
 
@@ -21,7 +21,7 @@ class KAnonymityModel(PrivacyModel):
     """
 
     name: ClassVar[str] = "k_anonymity"
-    requirement: ClassVar = KAnonymityRequirement
+    requirement: ClassVar[type[Requirement]] = KAnonymityRequirement
     worst: ClassVar = "MIN"
     judges_size: ClassVar[bool] = True
     k: int

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from kanon_sql.models.privacy.base import Monotonicity
 from kanon_sql.models.privacy.population import PopulationModel
-from kanon_sql.spec import KMapRequirement
+from kanon_sql.spec import KMapRequirement, Requirement
 
 __all__ = ["KMapModel"]
 
@@ -20,7 +20,7 @@ class KMapModel(PopulationModel):
     """
 
     name: ClassVar[str] = "k_map"
-    requirement: ClassVar = KMapRequirement
+    requirement: ClassVar[type[Requirement]] = KMapRequirement
     worst: ClassVar = "MIN"
     k: int
 

@@ -23,6 +23,7 @@ from kanon_sql.models.privacy.k_map import KMapModel
 from kanon_sql.models.privacy.k_map_estimate import KMapEstimateModel
 from kanon_sql.models.privacy.kk_anonymity import KKAnonymityModel
 from kanon_sql.models.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity
+from kanon_sql.models.privacy.no_attack import NoAttackModel, NoAttackPopulationModel
 from kanon_sql.models.privacy.npd_diversity import NpdRecursiveDiversity
 from kanon_sql.models.privacy.p_sensitive import PSensitiveModel
 from kanon_sql.models.privacy.personal_k import PersonalKModel
@@ -69,6 +70,8 @@ _MODELS: list[type[PrivacyModel]] = [
     RiskEstimateModel,
     PopulationRiskModel,
     PopulationUniquenessModel,
+    NoAttackModel,
+    NoAttackPopulationModel,
 ]
 
 

@@ -14,6 +14,7 @@ from kanon_sql.models.quality.entropy import NonUniformEntropy
 from kanon_sql.models.quality.height import Height
 from kanon_sql.models.quality.loss import Loss
 from kanon_sql.models.quality.precision import Precision
+from kanon_sql.models.quality.publisher_payout import PublisherPayout
 from kanon_sql.spec import Spec
 
 __all__ = [
@@ -48,6 +49,8 @@ def metric_for(spec: Spec) -> Metric:
     search = spec.search
     if search.classify is not None:
         return Classification(search.classify, search.monotone)
+    if search.prices is not None:
+        return PublisherPayout(search.prices)
     metric = METRICS[search.metric]
     changed: dict[str, Any] = {"monotone": True} if search.monotone else {}
     if isinstance(metric, PerColumn):
