@@ -11,6 +11,7 @@ from kanon_sql.spec.bayes_optimal import BayesOptimalRequirement
 from kanon_sql.spec.cell_rules import Rules
 from kanon_sql.spec.consistency import ConsistencyKind, KKAnonymityRequirement
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, differential_privacy_in
+from kanon_sql.spec.dimension import Dimension
 from kanon_sql.spec.disclosure import (
     AlphaKAnonymityRequirement,
     BetaLikenessRequirement,
@@ -56,6 +57,7 @@ __all__ = [
     "DeltaDisclosureRequirement",
     "DeltaPresenceRequirement",
     "DifferentialPrivacyRequirement",
+    "Dimension",
     "FileHierarchy",
     "Hierarchy",
     "IntervalsHierarchy",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -165,6 +165,12 @@ class TableSpec(Part):
     def width(self) -> int:
         """How wide the feasible interval of a sensitive count must be."""
         return self.protection.width or (self.rules.threshold or 2) - 1
+
+    def with_levels(self, levels: Sequence[Sequence[int]]) -> Self:
+        """Return the spec with other levels per dimension; none of a dimension leaves its total alone."""
+        pairs = zip(self.dimensions.items(), levels, strict=True)
+        dimensions = {name: item.model_copy(update={"levels": tuple(own)}) for (name, item), own in pairs}
+        return self.model_copy(update={"dimensions": dimensions})
 
     @property
     def base_dir(self) -> Path:

@@ -29,6 +29,8 @@ from kanon_sql.hierarchies import (
 )
 from kanon_sql.spec import Rules, TableSpec
 from kanon_sql.sql import Relation, Sql, exact_text, source_relation
+from kanon_sql.tables.collapse import chosen
+from kanon_sql.tables.shape import Margin, Shape, Step
 from kanon_sql.tables.structure import Cell, CellTable
 
 __all__ = ["LARGEST_TOTAL", "MOST_CELLS", "Tabulated", "tabulated"]
@@ -48,14 +50,18 @@ class Tabulated:
     """A table as it is, before anything is protected.
 
     Attributes:
-        table: the cells.
+        spec: what was tabulated, at the levels that the cells have: coarser ones where categories were collapsed.
+        table: the cells; none where nothing may be published.
         rows: rows of the source.
         blank_rows: those without an amount.
+        failure: why no protection can help, in words; None if one may.
     """
 
+    spec: TableSpec
     table: CellTable
     rows: int
     blank_rows: int
+    failure: str | None
 
 
 def tabulated(workspace: Workspace, spec: TableSpec) -> Tabulated:
@@ -70,23 +76,39 @@ def tabulated(workspace: Workspace, spec: TableSpec) -> Tabulated:
             several cells of a table that counts persons, or too many cells.
         HierarchyError: a hierarchy does not cover the data, or its levels do not nest.
     """
-    margins = list(product(*(range(len(item.levels) + item.total) for item in spec.dimensions.values())))
-    if len(margins) > MOST_MARGINS:
-        raise SpecError(
-            f"dimensions: the levels and totals make {len(margins):,} combinations, and at most {MOST_MARGINS} are "
-            "tabulated; leave out a dimension, a level or a total"
-        )
     opened = _opened(workspace, spec)
     raw, rows, blank = _raw(workspace, spec, opened)
-    names = [_names(index, dimension.levels) for index, dimension in enumerate(spec.dimensions.values())]
-    finest = _finest(workspace, spec, opened.columns, raw)
-    branches = [[name for own, end in zip(names, margin, strict=True) for name in own[end:]] for margin in margins]
-    fetched = _fetched(workspace, spec, finest, [name for own in names for name in own], branches)
-    table = CellTable.of([_cell(spec, margins, names, row) for row in fetched], sums=spec.measure is not None)
+    workspace.report("labelling the categories", None)
+    lookups = _lookups(workspace, spec, opened.columns, raw)
+    shape = Shape(spec, [lookup.height for lookup in lookups])
+    if len(shape.margins) > MOST_MARGINS:
+        raise SpecError(
+            f"dimensions: the levels and totals make {len(shape.margins):,} combinations, and at most {MOST_MARGINS} "
+            "are tabulated; leave out a dimension, a level or a total"
+        )
+    names = [_names(index, levels) for index, levels in enumerate(shape.offered)]
+    cells = _added_up(workspace, spec, shape, names, _finest(workspace, spec, lookups, shape, raw))
+    step, failure = chosen(workspace, shape, cells, [_kept(names, margin) for margin in shape.margins])
+    if step is None:
+        empty = CellTable.of([], sums=spec.measure is not None)
+        return Tabulated(spec, empty, rows, blank, failure)
+    shown = spec.with_levels(shape.levels(step))
+    fetched = _fetched(workspace, spec, cells, [name for own in names for name in own], shape, step)
+    places = [
+        [list(offered).index(level) for level in levels]
+        for offered, levels in zip(shape.offered, shape.levels(step), strict=True)
+    ]
+    table = CellTable.of([_cell(spec, shape.margins, names, places, row) for row in fetched],
+                         sums=spec.measure is not None)  # fmt: skip
     if spec.measure is not None and spec.unit is None:
         table = _numbered(table)
     _refuse_unsound(spec, table)
-    return Tabulated(table, rows, blank)
+    return Tabulated(shown, table, rows, blank, None)
+
+
+def _kept(names: Sequence[Sequence[str]], margin: Margin) -> list[str]:
+    """The labels that the cells of a margin have."""
+    return [name for own, end in zip(names, margin, strict=True) for name in own[end:]]
 
 
 def _names(index: int, levels: Sequence[int]) -> list[str]:
@@ -151,14 +173,12 @@ def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Rela
     return raw, rows, blank
 
 
-def _finest(workspace: Workspace, spec: TableSpec, columns: Mapping[str, Column], raw: Relation) -> Relation:
+def _finest(workspace: Workspace, spec: TableSpec, lookups: Sequence[Lookup], shape: Shape, raw: Relation) -> Relation:
     """The finest cells with their labels at all levels."""
-    workspace.report("labelling the categories", None)
-    lookups = _lookups(workspace, spec, columns, raw)
     labels = [
         {"name": name, "sql": exact_text(Sql(f"CAST(lookup{lookup.index}.l{level} AS VARCHAR)"))}
-        for lookup, dimension in zip(lookups, spec.dimensions.values(), strict=True)
-        for name, level in zip(_names(lookup.index, dimension.levels), dimension.levels, strict=True)
+        for lookup, levels in zip(lookups, shape.offered, strict=True)
+        for name, level in zip(_names(lookup.index, levels), levels, strict=True)
     ]
     finest = workspace.table("finest")
     joined = [{"index": item.index, "table": item.table, "column": item.column, "has_nulls": item.has_nulls}
@@ -199,27 +219,34 @@ def _lookups(workspace: Workspace, spec: TableSpec, columns: Mapping[str, Column
 # --- The cells -----------------------------------------------------------------------------
 
 
-def _fetched(
-    workspace: Workspace, spec: TableSpec, finest: Relation, names: Sequence[str], branches: Sequence[Sequence[str]]
-) -> Sequence[Sequence[Any]]:
+def _added_up(
+    workspace: Workspace, spec: TableSpec, shape: Shape, names: Sequence[Sequence[str]], finest: Relation
+) -> Relation:
+    """The table of all cells at all margins, and what the rules say of each."""
     workspace.report("adding up the cells and their margins", None)
     cells, rules = workspace.table("cells"), spec.rules
-    differences = _differences(rules)
     workspace.execute(
         "tables/cells",
         target=cells,
         finest=finest,
-        names=list(names),
-        branches=[list(kept) for kept in branches],
+        names=[name for own in names for name in own],
+        branches=[_kept(names, margin) for margin in shape.margins],
         unit=spec.unit is not None,
         persons=spec.counts == "persons",
         measure=spec.measure is not None,
         threshold=rules.threshold,
         dominance=None if rules.dominance is None else {"k": int(rules.dominance.k * 100)},
         largest=1 if rules.dominance is None else rules.dominance.n,
-        differences=differences,
+        differences=_differences(rules),
     )
-    (count,) = workspace.row("tables/count", cells=cells)
+    return cells
+
+
+def _fetched(
+    workspace: Workspace, spec: TableSpec, cells: Relation, names: Sequence[str], shape: Shape, step: Step
+) -> Sequence[Sequence[Any]]:
+    shown = [shape.number[margin] for margin in shape.shown(step)]
+    (count,) = workspace.row("tables/count", cells=cells, branches=shown)
     if int(count) > MOST_CELLS:
         raise SpecError(
             f"dimensions: the table has {int(count):,} cells, and at most {MOST_CELLS:,} are protected, since they are "
@@ -229,8 +256,9 @@ def _fetched(
         "tables/fetch",
         MOST_CELLS,
         cells=cells,
+        branches=shown,
         names=list(names),
-        differences=max(1, len(differences)),
+        differences=max(1, len(_differences(spec.rules))),
         numbered=spec.measure is not None and spec.unit is not None,
     )
 
@@ -242,14 +270,18 @@ def _differences(rules: Rules) -> list[dict[str, int]]:
 
 
 def _cell(
-    spec: TableSpec, margins: Sequence[Sequence[int]], names: Sequence[Sequence[str]], row: Sequence[Any]
+    spec: TableSpec,
+    margins: Sequence[Margin],
+    names: Sequence[Sequence[str]],
+    places: Sequence[Sequence[int]],
+    row: Sequence[Any],
 ) -> Cell:
-    """A fetched row as a cell. Margins say how many of each dimension's finest levels are summed over."""
+    """A fetched row as a cell; ``places`` says which of the offered levels the table has."""
     margin, place, key = margins[int(row[0])], 1, []
-    for own, end in zip(names, margin, strict=True):
-        labels = row[place : place + len(own)]
+    for own, end, has in zip(names, margin, places, strict=True):
+        labels = [row[place + level] for level in has if level >= end]
         place += len(own)
-        key.append(tuple(None if label is None else str(label) for label in reversed(labels[end:])))
+        key.append(tuple(None if label is None else str(label) for label in reversed(labels)))
     value, below, contributor, *needs = (int(item) for item in row[place:])
     need = max(needs)
     if below and spec.measure is not None:

@@ -1,0 +1,195 @@
+"""Categories that are collapsed until no cell is sensitive, and cells that leave too little of their margins."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import pytest
+from conftest import Database
+from tables_oracle import cells_of, margins_of
+
+import kanon_sql
+from kanon_sql.errors import InternalError
+from kanon_sql.spec import Rules
+from kanon_sql.tables import protected
+from kanon_sql.tables.structure import CellTable, Key
+
+COLUMNS = {"region": "VARCHAR", "size": "INTEGER", "firm": "INTEGER", "turnover": "BIGINT"}
+TREE = {"tree": {"north": ["a", "b"], "south": ["c", "d"]}}
+PARENT = {"a": "north", "b": "north", "c": "south", "d": "south", None: None}
+HEIGHTS = (2, 1)
+
+Row = tuple[str | None, int | None, int, int | None]
+
+
+def random_rows(draw: random.Random) -> list[Row]:
+    rows: list[Row] = []
+    for firm in range(draw.randint(4, 40)):
+        for _ in range(draw.choice([1, 1, 2])):
+            region = draw.choice(["a", "a", "b", "b", "c", "d", None])
+            rows.append((region, draw.choice([1, 1, 2, None]), firm, draw.choice([None, 1, 5, draw.randint(1, 40)])))
+    return rows
+
+
+def paths_of(row: Row, levels: Sequence[Sequence[int]]) -> list[tuple[str | None, ...]]:
+    """The labels of a row at the levels of a table, the coarsest first."""
+    labels = [(row[0], PARENT[row[0]]), (None if row[1] is None else str(row[1]),)]
+    return [tuple(own[level] for level in reversed(has)) for own, has in zip(labels, levels, strict=True)]
+
+
+def crowded(rows: Sequence[Row], levels: Any, totals: Sequence[bool], difference: int, *, unit: bool) -> int:
+    """How many cells of a table leave fewer than so many contributors of the next margin outside of them."""
+    people: dict[Key, set[Any]] = defaultdict(set)
+    for number, row in enumerate(rows):
+        for key in margins_of(paths_of(row, levels), (True, True)):
+            people[key].add(row[2] if unit else number)
+    shown = [total or not has for total, has in zip(totals, levels, strict=True)]
+    return sum(
+        len(people[(*key[:side], key[side][:-1], *key[side + 1 :])] - inside) < difference
+        for key, inside in people.items()
+        if all(path or total for path, total in zip(key, shown, strict=True))
+        for side in (0, 1)
+        if key[side]
+    )
+
+
+def collapsed(
+    rows: Sequence[Row], wanted: Sequence[Sequence[int]], totals: Sequence[bool], rules: dict[str, Any], **how: Any
+) -> tuple[list[tuple[int, ...]], CellTable] | None:
+    """The table of the fewest steps without sensitive cells, by trying all; None if there is none."""
+    difference = rules.get("margin_difference", 0)
+    given = {name: rule for name, rule in rules.items() if name != "margin_difference"} or {"threshold": 0}
+    tried = []
+    for finest in product(*(range(levels[0], top + 1) for levels, top in zip(wanted, HEIGHTS, strict=True))):
+        levels = [
+            tuple(sorted({low, *(level for level in own if level > low)})) if low < top else ()
+            for low, own, top in zip(finest, wanted, HEIGHTS, strict=True)
+        ]
+        shown = [total or not has for total, has in zip(totals, levels, strict=True)]
+        listed = [(paths_of(row, levels), row[2] if how["unit"] else None, row[3]) for row in rows]
+        table = cells_of(listed, given, totals=shown, sums=how["sums"])
+        known = [row for row in rows if not how["sums"] or row[3] is not None]
+        if any(cell.sensitive for cell in table.cells) or (
+            difference and crowded(known, levels, totals, difference, unit=how["unit"])
+        ):
+            continue
+        tried.append(((sum(finest), -len(table.cells), finest), levels, table))
+    if not tried:
+        return None
+    _, levels, table = min(tried, key=lambda item: item[0])
+    return levels, table
+
+
+RULES: list[dict[str, Any]] = [
+    {"threshold": 3},
+    {"threshold": 6},
+    {"margin_difference": 1},
+    {"threshold": 2, "margin_difference": 2},
+]
+OF_SUMS: list[dict[str, Any]] = [
+    {"dominance": {"n": 1, "k": 60}},
+    {"threshold": 3, "p_percent": 15, "pq": {"p": 10, "q": 40}, "margin_difference": 1},
+]
+
+
+@pytest.mark.parametrize("unit", [None, "firm"])
+@pytest.mark.parametrize("rules", RULES + OF_SUMS, ids=lambda rules: "+".join(rules))
+def test_the_fewest_steps_without_a_sensitive_cell(
+    shared_database: Database, rules: dict[str, Any], unit: str | None
+) -> None:
+    draw = random.Random(str((rules, unit)))
+    seen = Counter[Any]()
+    for _ in range(5):
+        rows = random_rows(draw)
+        shared_database.table("firms", COLUMNS, rows)
+        levels, totals = draw.choice([(0,), (0, 1), (1,)]), [draw.random() < 0.6, draw.random() < 0.6]
+        given = {
+            "version": 1, "source": "firms", "unit": unit, "rules": rules, "protection": "collapsing",
+            "dimensions": {"region": {"hierarchy": TREE, "levels": levels, "total": totals[0]},
+                           "size": {"total": totals[1]}},
+        }  # fmt: skip
+        given |= {"measure": "turnover"} if rules in OF_SUMS else {"count": "rows"}
+        result = kanon_sql.tabulate(shared_database.engine, kanon_sql.TableSpec.from_dict(given))
+        expected = collapsed(rows, [levels, (0,)], totals, rules, sums=rules in OF_SUMS, unit=unit)
+        assert result.passed == (expected is not None)
+        if expected is None:
+            assert result.table == ()
+            assert result.cost.rows_fetched < 60
+            continue
+        assert [tuple(own) for own in result.levels] == expected[0]
+        seen[str(expected[0])] += 1
+        assert [(cell.labels, cell.value, cell.suppressed) for cell in result.table] == [
+            (tuple(path[-1] if path else "*" for path in cell.key), cell.value, False) for cell in expected[1].cells
+        ]
+    assert seen
+
+
+@pytest.mark.parametrize("method", ["suppression", "controlled_rounding"])
+def test_no_other_method_hides_that_everybody_of_a_row_is_in_one_cell(database: Database, method: str) -> None:
+    """Known answer: the row's cells are empty but for one, so the row says the category of all of its people."""
+    full = [("a", size, 10 * size + firm, 1) for size in (1, 2) for firm in range(8)]
+    database.table("firms", COLUMNS, [*full, *[("b", 1, 100 + firm, 1) for firm in range(8)]])
+    given: dict[str, Any] = {
+        "version": 1, "source": "firms", "dimensions": {"region": None, "size": None}, "release": "firms_table",
+        "rules": {"threshold": 3}, "protection": {"method": method} | ({"base": 3} if "rounding" in method else {}),
+    }  # fmt: skip
+    assert kanon_sql.tabulate(database.engine, kanon_sql.TableSpec.from_dict(given)).passed
+    database.connection.execute("DROP TABLE firms_table")
+    given["rules"] = {"threshold": 3, "margin_difference": 1}
+    result = kanon_sql.tabulate(database.engine, kanon_sql.TableSpec.from_dict(given))
+    assert not result.passed
+    # (b, 1) is all of b; (a, 2) is all of 2.
+    assert "nothing was published: 2 times nearly everybody of a margin is in one of its cells" in result.message
+    assert "firms_table" not in database.tables()
+    for hidden in (True, False):
+        given["dimensions"] = {"region": {"total": not hidden}, "size": {"total": not hidden}}
+        given["protection"] = "collapsing"
+        found = kanon_sql.tabulate(database.engine, kanon_sql.TableSpec.from_dict(given))
+        assert found.passed
+        assert found.levels == [(0,), ()]
+        assert [cell.value for cell in found.table if cell.labels != ("*", "*")] == [16, 8]
+
+
+def test_what_was_collapsed_is_published_with_its_levels(database: Database) -> None:
+    rows = [
+        ("a", 1, 1, 1),
+        *[("b", 1, 10 + firm, 1) for firm in range(4)],
+        *[("c", 2, 20 + firm, 1) for firm in range(4)],
+    ]
+    database.table("firms", COLUMNS, rows)
+    given = {
+        "version": 1, "source": "firms", "release": "firms_table",
+        "rules": {"threshold": 3}, "protection": "collapsing",
+        "dimensions": {"region": {"hierarchy": TREE, "levels": [0, 1]}, "size": None},
+    }  # fmt: skip
+    spec = kanon_sql.TableSpec.from_dict(given)
+    result = kanon_sql.tabulate(database.engine, spec)
+    assert result.levels == [(1,), (0,)]
+    assert database.columns("firms_table") == ["region", "size", "value", "suppressed"]
+    assert ("north", "1", 5, 0) in database.rows("firms_table")
+    assert "collapsed until none was sensitive" in result.message
+    ((manifest,),) = database.connection.execute("SELECT manifest FROM kanon_sql_manifest").fetchall()
+    assert '"levels": [[1], [0]]' in manifest.replace('"levels":[[1],[0]]', '"levels": [[1], [0]]')
+    assert spec.hash in manifest
+    assert kanon_sql.TableSpec.from_dict(spec.to_dict()) == spec
+
+
+def test_a_collapsed_table_with_a_sensitive_cell_is_never_shown() -> None:
+    spec = kanon_sql.TableSpec.from_dict(
+        {"version": 1, "source": "s", "dimensions": {"x": None}, "rules": {"threshold": 3}, "protection": "collapsing"}
+    )
+    table = cells_of([([("a",)], None, None)], {"threshold": 3}, totals=[True], sums=False)
+    with pytest.raises(InternalError, match="a collapsed table has a sensitive cell"):
+        protected(spec, table)
+
+
+def test_a_margin_difference_of_nobody_is_refused() -> None:
+    with pytest.raises(ValueError, match="1"):
+        Rules.model_validate({"margin_difference": 0})
+    given = {"version": 1, "source": "s", "dimensions": {"x": None}, "rules": {"threshold": 3}}
+    with pytest.raises(kanon_sql.errors.SpecError, match="collapsing does not take it"):
+        kanon_sql.TableSpec.from_dict({**given, "protection": {"method": "collapsing", "base": 3}})
