@@ -61,8 +61,9 @@ def collapsed(
     rows: Sequence[Row], wanted: Sequence[Sequence[int]], totals: Sequence[bool], rules: dict[str, Any], **how: Any
 ) -> tuple[list[tuple[int, ...]], CellTable] | None:
     """The table of the fewest steps without sensitive cells, by trying all; None if there is none."""
-    difference = rules.get("margin_difference", 0)
-    given = {name: rule for name, rule in rules.items() if name != "margin_difference"} or {"threshold": 0}
+    difference, population = rules.get("margin_difference", 0), rules.get("population", 0)
+    others = ("margin_difference", "population")
+    given = {name: rule for name, rule in rules.items() if name not in others} or {"threshold": 0}
     tried = []
     for finest in product(*(range(levels[0], top + 1) for levels, top in zip(wanted, HEIGHTS, strict=True))):
         levels = [
@@ -73,7 +74,7 @@ def collapsed(
         listed = [(paths_of(row, levels), row[2] if how["unit"] else None, row[3]) for row in rows]
         table = cells_of(listed, given, totals=shown, sums=how["sums"])
         known = [row for row in rows if not how["sums"] or row[3] is not None]
-        if any(cell.sensitive for cell in table.cells) or (
+        if any(cell.sensitive or cell.value < population for cell in table.cells) or (
             difference and crowded(known, levels, totals, difference, unit=how["unit"])
         ):
             continue
@@ -126,6 +127,59 @@ def test_the_fewest_steps_without_a_sensitive_cell(
             (tuple(path[-1] if path else "*" for path in cell.key), cell.value, False) for cell in expected[1].cells
         ]
     assert seen
+
+
+@pytest.mark.parametrize("unit", [None, "firm"])
+def test_estimates_from_a_sample(shared_database: Database, unit: str | None) -> None:
+    """The threshold counts respondents, and another one looks at the estimates, which are sums of weights."""
+    draw = random.Random(str(unit))
+    outcomes = set()
+    for population in (2, 60, 400):
+        for _ in range(3):
+            rows = [(*row[:3], draw.randint(1, 30)) for row in random_rows(draw)]
+            shared_database.table("firms", COLUMNS, rows)
+            rules = {"threshold": 3, "population": population}
+            given = {
+                "version": 1, "source": "firms", "unit": unit, "weight": "turnover", "rules": rules,
+                "dimensions": {"region": {"hierarchy": TREE}, "size": None}, "protection": "collapsing",
+            }  # fmt: skip
+            result = kanon_sql.tabulate(shared_database.engine, kanon_sql.TableSpec.from_dict(given))
+            expected = collapsed(rows, [(0,), (0,)], [True, True], rules, sums=True, unit=unit)
+            assert result.passed == (expected is not None)
+            outcomes.add(str(result.levels))
+            if expected is not None:
+                assert result.measured == "estimate"
+                assert [tuple(own) for own in result.levels] == expected[0]
+                assert [cell.value for cell in result.table] == [cell.value for cell in expected[1].cells]
+    assert len(outcomes) > 1
+
+
+@pytest.mark.parametrize("weight", [None, 0, -3])
+def test_a_row_that_stands_for_nobody_is_refused(database: Database, weight: int | None) -> None:
+    database.table("firms", COLUMNS, [("a", 1, firm, 5) for firm in range(5)] + [("a", 1, 9, weight)])
+    given = {"version": 1, "source": "firms", "weight": "turnover", "dimensions": {"region": None}}
+    spec = {**given, "rules": {"threshold": 3}, "protection": "collapsing"}
+    with pytest.raises(kanon_sql.errors.SpecError, match="some rows have NULL or less than 1 as 'turnover'"):
+        kanon_sql.tabulate(database.engine, kanon_sql.TableSpec.from_dict(spec))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"protection": "suppression"}, "estimates are protected by collapsing only"),
+        ({"measure": "y"}, "sums are not weighted here"),
+        ({"count": "rows"}, "a table of estimates adds weights up"),
+        ({"rules": {"population": 50}}, "a table of estimates needs a threshold"),
+        ({"rules": {"threshold": 3, "p_percent": 10}}, "the rule looks at contributions to a sum"),
+        ({"weight": None, "rules": {"population": 50}}, "the rule looks at an estimate"),
+        ({"weight": "x"}, "the column is a dimension already"),
+        ({"unit": "w"}, "the column is the unit already"),
+    ],
+)
+def test_what_a_table_of_estimates_does_not_take(changes: dict[str, Any], message: str) -> None:
+    given = {"version": 1, "source": "s", "weight": "w", "dimensions": {"x": None}, "rules": {"threshold": 3}}
+    with pytest.raises(kanon_sql.errors.SpecError, match=message):
+        kanon_sql.TableSpec.from_dict({**given, "protection": "collapsing", **changes})
 
 
 @pytest.mark.parametrize("method", ["suppression", "controlled_rounding"])

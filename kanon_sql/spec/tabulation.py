@@ -37,6 +37,8 @@ class TableSpec(Part):
         release: the table to publish; None where nothing is published.
         unit: the column that identifies the contributor (a person, a business); None where every row is one.
         measure: the column of whole numbers to add up; None for a table of counts.
+        weight: the column of whole numbers that says for how many of the population a row of a sample stands, for a
+            table of estimates; None for any other.
         count: what a table of counts counts: rows, or the persons of the unit; None for persons where there is a unit.
         dimensions: column -> dimension, in the order of the table's columns.
         rules: what makes a cell sensitive.
@@ -65,6 +67,9 @@ class TableSpec(Part):
     measure: Annotated[
         str | None, checked(text("a column name")), WithJsonSchema({"type": ["string", "null"], "minLength": 1})
     ] = Field(default=None, description="The column of whole numbers to add up, for a table of sums.")
+    weight: Annotated[
+        str | None, checked(text("a column name")), WithJsonSchema({"type": ["string", "null"], "minLength": 1})
+    ] = Field(default=None, description="The column of a sample's weights, whole numbers, for a table of estimates.")
     count: Annotated[Literal["rows", "persons"] | None, checked(choice("count", ("rows", "persons")))] = Field(
         default=None, description="What a table of counts counts."
     )
@@ -134,12 +139,14 @@ class TableSpec(Part):
         """One role per column, rules that fit what is tabulated, a release of its own."""
         if value is None:
             return
-        roles = {"unit": value.unit, "measure": value.measure}
+        roles = {"unit": value.unit, "measure": value.measure, "weight": value.weight}
         for role, name in roles.items():
             if name is not None and name in value.dimensions:
                 yield Fault((role,), "the column is a dimension already; a column has one role, so leave it out of one")
-        if value.unit is not None and value.unit == value.measure:
-            yield Fault(("measure",), "the column is the unit already; a column has one role")
+        for role in ("measure", "weight"):
+            if value.unit is not None and value.unit == roles[role]:
+                yield Fault((role,), "the column is the unit already; a column has one role")
+        yield from _estimate_faults(value)
         if value.measure is None:
             for name in value.rules.of_sums:
                 yield Fault(("rules", name), "the rule looks at contributions to a sum; name a measure", True)
@@ -160,6 +167,16 @@ class TableSpec(Part):
     def counts(self) -> Literal["rows", "persons"]:
         """What a table of counts counts."""
         return self.count or ("rows" if self.unit is None else "persons")
+
+    @property
+    def added(self) -> str | None:
+        """The column that is added up: the measure, or a sample's weights; None for a table of counts."""
+        return self.measure if self.weight is None else self.weight
+
+    @property
+    def measured(self) -> str:
+        """What a cell says: the measure's name, an estimate, or what is counted."""
+        return self.measure or (self.counts if self.weight is None else "estimate")
 
     @property
     def width(self) -> int:
@@ -189,6 +206,7 @@ class TableSpec(Part):
             "release": None if self.release is None else format_table_name(self.release),
             "unit": self.unit,
             "measure": self.measure,
+            "weight": self.weight,
             "count": self.count,
             "dimensions": {name: dimension.to_dict() for name, dimension in self.dimensions.items()},
             "rules": self.rules.to_dict(),
@@ -233,6 +251,23 @@ class TableSpec(Part):
     def __hash__(self) -> int:
         """Consistent with equality."""
         return hash(self.hash)
+
+
+def _estimate_faults(value: TableSpec) -> Iterator[Fault]:
+    """What a table of estimates does not take, and what only it does."""
+    if value.weight is None:
+        if value.rules.population is not None:
+            yield Fault(("rules", "population"), "the rule looks at an estimate; name the column of weights", True)
+        return
+    if value.rules.threshold is None:
+        yield Fault(("rules",), "a table of estimates needs a threshold, the least number of respondents of a cell")
+    if value.measure is not None:
+        yield Fault(("weight",), "sums are not weighted here; multiply them in a source query and name a measure", True)
+    if value.count is not None:
+        yield Fault(("count",), "a table of estimates adds weights up; leave it out, or the weight", True)
+    if not value.protection.collapses:
+        why = "whoever knows the weights can tell how many respondents an estimate stands for from an interval of it"
+        yield Fault(("protection",), f"{why}; estimates are protected by collapsing only: protection: collapsing")
 
 
 def _folded(parts: tuple[str, ...]) -> list[str]:

@@ -90,7 +90,7 @@ def tabulated(workspace: Workspace, spec: TableSpec) -> Tabulated:
     cells = _added_up(workspace, spec, shape, names, _finest(workspace, spec, lookups, shape, raw))
     step, failure = chosen(workspace, shape, cells, [_kept(names, margin) for margin in shape.margins])
     if step is None:
-        empty = CellTable.of([], sums=spec.measure is not None)
+        empty = CellTable.of([], sums=spec.added is not None)
         return Tabulated(spec, empty, rows, blank, failure)
     shown = spec.with_levels(shape.levels(step))
     fetched = _fetched(workspace, spec, cells, [name for own in names for name in own], shape, step)
@@ -99,8 +99,8 @@ def tabulated(workspace: Workspace, spec: TableSpec) -> Tabulated:
         for offered, levels in zip(shape.offered, shape.levels(step), strict=True)
     ]
     table = CellTable.of([_cell(spec, shape.margins, names, places, row) for row in fetched],
-                         sums=spec.measure is not None)  # fmt: skip
-    if spec.measure is not None and spec.unit is None:
+                         sums=spec.added is not None)  # fmt: skip
+    if spec.added is not None and spec.unit is None:
         table = _numbered(table)
     _refuse_unsound(spec, table)
     return Tabulated(shown, table, rows, blank, None)
@@ -121,18 +121,23 @@ def _names(index: int, levels: Sequence[int]) -> list[str]:
 
 def _opened(workspace: Workspace, spec: TableSpec) -> OpenTable:
     opened = open_table(workspace.engine, spec, None)
-    others = [name for name in (spec.unit, spec.measure) if name is not None]
+    others = [name for name in (spec.unit, spec.added) if name is not None]
     problems = unknown_columns(opened.shown, opened.columns, [*spec.dimensions, *others], "which the spec names")
-    if spec.measure is not None and spec.measure in opened.columns and opened.columns[spec.measure].kind != "integer":
+    if spec.added is not None and spec.added in opened.columns and opened.columns[spec.added].kind != "integer":
         problems.append(
             Problem(
-                f"measure: {spec.measure!r} is {opened.columns[spec.measure].type}, and only whole numbers add up "
+                f"{_role(spec)}: {spec.added!r} is {opened.columns[spec.added].type}, and only whole numbers add up "
                 "alike on every engine; cast it to whole units in a source query, such as CAST(amount * 100 AS BIGINT)"
             )
         )
     if problems:
         raise SpecError(problems)
     return opened
+
+
+def _role(spec: TableSpec) -> str:
+    """The key that names what is added up."""
+    return "measure" if spec.weight is None else "weight"
 
 
 def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Relation, int, int]:
@@ -142,8 +147,8 @@ def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Rela
     grouped = [*spec.dimensions, *([] if spec.unit is None else [spec.unit])]
     texts = exact_texts([columns[name] for name in grouped], "checked")
     refuse_blank_ends(workspace, source_relation(), texts, "the source")
-    if spec.measure is not None:  # where columns are not typed, a text would be added up as 0
-        refuse_mixed_forms(workspace, source_relation(), {spec.measure: columns[spec.measure]})
+    if spec.added is not None:  # where columns are not typed, a text would be added up as 0
+        refuse_mixed_forms(workspace, source_relation(), {spec.added: columns[spec.added]})
     raw = workspace.table("raw")
     workspace.execute(
         "tables/raw",
@@ -151,25 +156,33 @@ def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Rela
         source=source_relation(),
         values=[exact_value(columns[name], source) for name in spec.dimensions],
         unit=None if spec.unit is None else exact_value(columns[spec.unit], source),
-        measure=None if spec.measure is None else exact_value(columns[spec.measure], source),
+        measure=None if spec.added is None else exact_value(columns[spec.added], source),
     )
     labelled = [f"q{index}" for index in range(len(spec.dimensions))]
     stored = dict(zip([*labelled, "unit"], [columns[name] for name in grouped], strict=False))
     refuse_mixed_forms(workspace, raw, stored, labelled=labelled, weighted=True)
-    found = workspace.row("tables/totals", raw=raw, unit=spec.unit is not None, measure=spec.measure is not None)
+    least = 0 if spec.weight is None else 1
+    found = workspace.row(
+        "tables/totals", raw=raw, unit=spec.unit is not None, measure=spec.added is not None, least=least
+    )
     rows, unknown, blank, negative, most = (int(value or 0) for value in found)
     if unknown:
         raise SpecError(
             f"unit: {unknown:,} rows have NULL as {spec.unit!r}, so nobody knows whose they are; leave them out in a "
             "source query, or give them one"
         )
+    if spec.weight is not None and (blank or negative):
+        raise SpecError(
+            f"weight: some rows have NULL or less than 1 as {spec.weight!r}, and every row of a sample stands for one "
+            "of the population at least; leave them out in a source query, or give them a weight"
+        )
     if negative:
         raise SpecError(
-            f"measure: some amounts of {spec.measure!r} are negative, and the rules of sensitivity are about "
+            f"measure: some amounts of {spec.added!r} are negative, and the rules of sensitivity are about "
             "contributions of at least 0; tabulate gains and losses apart, by source queries"
         )
     if most * rows > LARGEST_TOTAL * 900:
-        raise SpecError(f"measure: {spec.measure!r} may add up to more than can be added exactly; use larger units")
+        raise SpecError(f"{_role(spec)}: {spec.added!r} may add up to more than can be added exactly; use larger units")
     return raw, rows, blank
 
 
@@ -190,7 +203,7 @@ def _finest(workspace: Workspace, spec: TableSpec, lookups: Sequence[Lookup], sh
         labels=labels,
         lookups=joined,
         unit=spec.unit is not None,
-        measure=spec.measure is not None,
+        measure=spec.added is not None,
     )
     refuse_incomplete("tables/finest", *workspace.row("tables/judged", finest=finest, raw=raw))
     return finest
@@ -233,8 +246,9 @@ def _added_up(
         branches=[_kept(names, margin) for margin in shape.margins],
         unit=spec.unit is not None,
         persons=spec.counts == "persons",
-        measure=spec.measure is not None,
+        measure=spec.added is not None,
         threshold=rules.threshold,
+        population=rules.population,
         dominance=None if rules.dominance is None else {"k": int(rules.dominance.k * 100)},
         largest=1 if rules.dominance is None else rules.dominance.n,
         differences=_differences(rules),
@@ -259,7 +273,7 @@ def _fetched(
         branches=shown,
         names=list(names),
         differences=max(1, len(_differences(spec.rules))),
-        numbered=spec.measure is not None and spec.unit is not None,
+        numbered=spec.added is not None and spec.unit is not None,
     )
 
 
@@ -284,7 +298,7 @@ def _cell(
         key.append(tuple(None if label is None else str(label) for label in reversed(labels)))
     value, below, contributor, *needs = (int(item) for item in row[place:])
     need = max(needs)
-    if below and spec.measure is not None:
+    if below and spec.added is not None:
         need = max(need, ceil(Fraction(spec.protection.percent) * value / 100))
     return Cell(tuple(key), value, bool(below) or max(needs) > 0, need, contributor)
 
@@ -316,10 +330,12 @@ def _refuse_unsound(spec: TableSpec, table: CellTable) -> None:
         name = sorted(starred)[0]
         raise SpecError(f"dimensions.{name}: a category is called {TOP!r}, which is what totals are called; rename it")
     if any(cell.value > LARGEST_TOTAL for cell in table.cells):
-        raise UnsupportedError("measure: the table adds up to more than 10^13; use larger units in a source query")
+        raise UnsupportedError(
+            f"{_role(spec)}: the table adds up to more than 10^13; use larger units in a source query"
+        )
     if table.adds_up([cell.value for cell in table.cells]):
         return
-    if spec.measure is None and spec.counts == "persons":
+    if spec.added is None and spec.counts == "persons":
         raise SpecError(
             "count: persons stand in several cells, so that the margins of their numbers do not add up; use "
             f"count: rows (the threshold still counts persons), or a source query with one row per {spec.unit!r}"

@@ -40,6 +40,13 @@ TABULATIONS: dict[str, dict[str, Any]] = {
         "dimensions": {"illness": None, "zip": {"hierarchy": {"prefix": [2]}, "levels": 1}},
         "rules": {"dominance": {"n": 3, "k": 50}},
     },
+    "estimates": {
+        "unit": "person",
+        "weight": "charge",
+        "dimensions": {"age": {**BANDS, "levels": [0]}, "sex": None},
+        "rules": {"threshold": 4, "population": 200},
+        "protection": "collapsing",
+    },
     "random rounding": {
         "dimensions": {"illness": None, "sex": None},
         "rules": {"threshold": 12},

@@ -56,7 +56,8 @@ class Tabulation:
         verdict: ``pass``, or ``fail`` where nothing may be published.
         message: the verdict in a sentence.
         release: the published table's name; None unless published.
-        measured: what a cell says: ``rows``, ``persons``, or the measure that is added up.
+        measured: what a cell says: ``rows``, ``persons``, ``estimate`` of a population, or the measure that is added
+            up.
         method: how sensitive cells are protected.
         dimensions: the table's dimensions, in order.
         levels: the levels that each dimension has in the table, none where only its total is left; coarser than in the
@@ -209,7 +210,7 @@ def _result(spec: TableSpec, found: ProtectedTable, rows: int, notes: list[str],
         verdict="pass" if passed else "fail",
         message=message,
         release=".".join(spec.release) if publishes and passed and spec.release is not None else None,
-        measured=spec.measure or spec.counts,
+        measured=spec.measured,
         method=spec.protection.method,
         dimensions=list(spec.dimensions),
         levels=[item.levels for item in spec.dimensions.values()],
@@ -257,6 +258,8 @@ def _notes(spec: TableSpec, found: ProtectedTable, blank_rows: int, fetched: int
     notes = [f"{fetched:,} cells were fetched as they are, {what}"] if fetched else []
     if blank_rows:
         notes.append(f"{blank_rows:,} rows have no amount and are not contributions")
+    if spec.weight is not None:
+        notes.append("values are estimates, the sums of weights; the other rules than population are about the sample")
     if spec.protection.seed is not None:
         notes.append("the seed decides how cells are rounded: whoever knows it learns more of the true values")
     if found.steps is not None and found.steps > 1:
