@@ -13,6 +13,7 @@ from kanon_sql.spec.cell_rules import METHODS, Protection, Rules
 from kanon_sql.spec.checks import AT_KEY, Fault, Part, checked, choice, fail, text
 from kanon_sql.spec.dimension import Dimension, parse_dimensions
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+from kanon_sql.spec.linked import TABLES, faults_of, linked_tables
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.redact import redact_location, redact_sql, sha256
@@ -41,6 +42,7 @@ class TableSpec(Part):
             table of estimates; None for any other.
         count: what a table of counts counts: rows, or the persons of the unit; None for persons where there is a unit.
         dimensions: column -> dimension, in the order of the table's columns.
+        tables: the dimensions of each of several tables that are protected together; None for one table of all.
         rules: what makes a cell sensitive.
         protection: how sensitive cells are protected.
 
@@ -75,6 +77,9 @@ class TableSpec(Part):
     )
     dimensions: Annotated[dict[str, Dimension], checked(parse_dimensions)] = Field(
         description="The columns that the table is broken down by.", min_length=1
+    )
+    tables: Annotated[tuple[tuple[str, ...], ...] | None, checked(linked_tables), WithJsonSchema(TABLES)] = Field(
+        default=None, description="The dimensions of each of several tables that are protected together."
     )
     rules: Rules = Field(description="What makes a cell sensitive, such as {threshold: 5}.")
     protection: Protection = Field(default=Protection(), description="How sensitive cells are protected.")
@@ -147,6 +152,13 @@ class TableSpec(Part):
             if value.unit is not None and value.unit == roles[role]:
                 yield Fault((role,), "the column is the unit already; a column has one role")
         yield from _estimate_faults(value)
+        if value.tables is not None:
+            totals = {name: item.total for name, item in value.dimensions.items()}
+            for why in faults_of(value.tables, totals):
+                yield Fault(("tables",), why)
+            if value.measure is not None and not value.protection.collapses:
+                why = "linked tables of sums are not audited; tabulate them apart, or use protection: collapsing"
+                yield Fault(("tables",), why)
         if value.measure is None:
             for name in value.rules.of_sums:
                 yield Fault(("rules", name), "the rule looks at contributions to a sum; name a measure", True)
@@ -200,6 +212,8 @@ class TableSpec(Part):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the spec as JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
+        protection = self.protection.to_dict()
+        protection.pop("percent" if self.measure is None else "width", None)  # sums take the one, counts the other
         return {
             "version": self.version,
             "source": self.source.to_dict(),
@@ -209,8 +223,9 @@ class TableSpec(Part):
             "weight": self.weight,
             "count": self.count,
             "dimensions": {name: dimension.to_dict() for name, dimension in self.dimensions.items()},
+            "tables": None if self.tables is None else [list(one) for one in self.tables],
             "rules": self.rules.to_dict(),
-            "protection": self.protection.to_dict(),
+            "protection": protection,
         }
 
     @property

@@ -25,7 +25,7 @@ Step = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Shape:
-    """The margins of a table and of all tables that it may be collapsed to.
+    """The margins of a table, or of several that are linked, and of all tables that it may be collapsed to.
 
     Attributes:
         spec: what to tabulate.
@@ -55,7 +55,18 @@ class Shape:
             range(len(levels) + (item.total or compared))
             for item, levels in zip(self.dimensions, self.offered, strict=True)
         ]
-        return list(product(*ends))
+        return [margin for margin in product(*ends) if self._in_a_table(margin)]
+
+    def _in_a_table(self, margin: Margin) -> bool:
+        """Whether a table shows it: one that has every dimension of which it is not the total."""
+        if self.spec.tables is None:
+            return True
+        open_ones = {
+            name
+            for name, end, levels in zip(self.spec.dimensions, margin, self.offered, strict=True)
+            if end < len(levels)
+        }
+        return any(open_ones <= set(table) for table in self.spec.tables)
 
     @cached_property
     def number(self) -> Mapping[Margin, int]:
@@ -89,7 +100,7 @@ class Shape:
         for item, levels, offered in zip(self.dimensions, self.levels(step), self.offered, strict=True):
             total = [len(offered)] if item.total or not levels else []
             ends.append([*(list(offered).index(level) for level in levels), *total])
-        return list(product(*ends))
+        return [margin for margin in product(*ends) if margin in self.number]
 
     def above(self, margin: Margin, dimension: int) -> Margin | None:
         """The next margin that sums a margin's cells over a dimension; None if it is the total over it already.

@@ -47,6 +47,11 @@ TABULATIONS: dict[str, dict[str, Any]] = {
         "rules": {"threshold": 4, "population": 200},
         "protection": "collapsing",
     },
+    "linked tables": {
+        "dimensions": {"age": BANDS, "sex": None, "illness": None},
+        "tables": [["sex", "age"], ["illness"]],
+        "rules": {"threshold": 8},
+    },
     "random rounding": {
         "dimensions": {"illness": None, "sex": None},
         "rules": {"threshold": 12},
