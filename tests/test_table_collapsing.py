@@ -13,9 +13,11 @@ from conftest import Database
 from tables_oracle import cells_of, margins_of
 
 import kanon_sql
+from kanon_sql.engines import Deadline, open_workspace
 from kanon_sql.errors import InternalError
+from kanon_sql.frequency import source_of
 from kanon_sql.spec import Rules
-from kanon_sql.tables import protected
+from kanon_sql.tables import protected, tabulated
 from kanon_sql.tables.structure import CellTable, Key
 
 COLUMNS = {"region": "VARCHAR", "size": "INTEGER", "firm": "INTEGER", "turnover": "BIGINT"}
@@ -247,3 +249,51 @@ def test_a_margin_difference_of_nobody_is_refused() -> None:
     given = {"version": 1, "source": "s", "dimensions": {"x": None}, "rules": {"threshold": 3}}
     with pytest.raises(kanon_sql.errors.SpecError, match="collapsing does not take it"):
         kanon_sql.TableSpec.from_dict({**given, "protection": {"method": "collapsing", "base": 3}})
+
+
+# --- The example of sdcTable ---------------------------------------------------------------
+
+EXAMPLE = {
+    ("A", "male"): (18, 178, 18, 15), ("A", "female"): (2, 20, 11, 9), ("B", "male"): (14, 140, 15, 14),
+    ("B", "female"): (19, 204, 18, 16), ("C", "male"): (12, 118, 18, 12), ("C", "female"): (10, 106, 19, 12),
+    ("D", "male"): (11, 366, 280, 11), ("D", "female"): (14, 152, 18, 16),
+}  # fmt: skip
+"""``microdata1`` of the R package sdcTable 0.34: persons, the sum of ``val``, and its two largest values, by cell."""
+
+
+def example_rows() -> list[tuple[str, str, int]]:
+    """Rows with these figures; the third and further values, which no rule looks at one by one, are about equal."""
+    rows = []
+    for (region, gender), (count, total, first, second) in EXAMPLE.items():
+        rest = [(total - first - second + place) // (count - 2) for place in range(count - 2)]
+        assert all(value <= second for value in rest)
+        assert sum(rest) + first + second == total
+        rows += [(region, gender, value) for value in (first, second, *rest)]
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("rules", "measure", "sensitive"),
+    [
+        ({"threshold": 3}, None, {("A", "female")}),
+        ({"p_percent": 30}, "val", {("A", "female"), ("D", "male")}),
+    ],
+)
+def test_the_example_of_sdctable(
+    database: Database, rules: dict[str, Any], measure: str | None, sensitive: set[tuple[str, str]]
+) -> None:
+    """Known answer: the cells that ``?primarySuppression`` prints as "u", for maxN = 2 and for p = 30."""
+    database.table("people", {"region": "VARCHAR", "gender": "VARCHAR", "val": "INTEGER"}, example_rows())
+    given: dict[str, Any] = {"version": 1, "source": "people", "measure": measure, "rules": rules}
+    spec = kanon_sql.TableSpec.from_dict({**given, "dimensions": {"region": None, "gender": None}})
+    engine = database.engine
+    with engine.run(Deadline(None)), open_workspace(engine, source_of(engine, spec)) as workspace:
+        table = tabulated(workspace, spec).table
+    assert len(table.cells) == 15
+    found = {tuple(path[0] if path else "*" for path in cell.key) for cell in table.cells if cell.sensitive}
+    assert found == sensitive
+    result = kanon_sql.tabulate(engine, spec)
+    assert result.passed
+    # Two cells in each row and column that has one, so four at the least.
+    assert 4 <= result.cells["suppressed"] <= (4 if len(sensitive) == 1 else 6)
+    assert sensitive <= {cell.labels for cell in result.table if cell.suppressed}
