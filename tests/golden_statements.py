@@ -247,6 +247,12 @@ def run_tabulations(engine: Published) -> None:
         },
         "rules": {"threshold": 3},
     }  # fmt: skip
+    kanon_sql.tabulate(
+        engine,
+        kanon_sql.TableSpec.from_dict(
+            {**given, "rules": {"threshold": 3, "margin_difference": 2}, "protection": "collapsing"}
+        ),
+    )
     rules = {"threshold": 3, "dominance": {"n": 2, "k": 75}, "p_percent": 10, "pq": {"p": 10, "q": 50}}
     several = {**given, "measure": "person", "rules": rules}
     for changes in ({}, {"unit": "dx"}, {"unit": "dx", "count": "rows"}):

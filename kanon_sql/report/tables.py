@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -42,10 +42,17 @@ def _summary(result: Tabulation) -> Iterable[tuple[str, str]]:
     yield "rows", number(result.rows)
     yield "cells say", result.measured
     yield "protected by", result.method.replace("_", " ")
+    if result.method == "collapsing" and result.passed:
+        pairs = zip(result.dimensions, result.levels, strict=True)
+        yield "collapsed to", ", ".join(f"{shown(name)} {_level(levels)}" for name, levels in pairs)
     yield "cells", number(result.cells["total"])
     yield "suppressed", number(result.cells["suppressed"])
     if result.release is not None:
         yield "published as", result.release
+
+
+def _level(levels: Sequence[int]) -> str:
+    return f"level {levels[0]}" if levels else "to its total"
 
 
 def _table(result: Tabulation) -> RenderableType:

@@ -12,6 +12,7 @@ from kanon_sql.spec.cell_rules import Rules
 from kanon_sql.spec.cloaking import CloakSpec, Wish
 from kanon_sql.spec.consistency import ConsistencyKind, KKAnonymityRequirement
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, differential_privacy_in
+from kanon_sql.spec.dimension import Dimension
 from kanon_sql.spec.disclosure import (
     AlphaKAnonymityRequirement,
     BetaLikenessRequirement,
@@ -77,6 +78,7 @@ __all__ = [
     "DeltaDisclosureRequirement",
     "DeltaPresenceRequirement",
     "DifferentialPrivacyRequirement",
+    "Dimension",
     "EpsilonPrivacyRequirement",
     "FileHierarchy",
     "Hierarchy",

@@ -12,7 +12,8 @@ from kanon_sql.spec.checks import Fault, Part, checked, choice, fail, integer, n
 
 __all__ = ["METHODS", "Protection", "Rules"]
 
-METHODS = ("suppression", "conventional_rounding", "random_rounding", "controlled_rounding")
+ROUNDINGS = ("conventional_rounding", "random_rounding", "controlled_rounding")
+METHODS = ("suppression", *ROUNDINGS, "collapsing")
 
 
 # --- Rules ---------------------------------------------------------------------------------
@@ -91,6 +92,9 @@ class Rules(Part):
         p_percent: the second largest contributor must not be able to estimate the largest within so many percent, for
             tables of sums.
         pq: the prior-posterior rule, for tables of sums.
+        margin_difference: how many contributors of each margin must be outside of each of its cells, at the least: with
+            1, no cell has everybody of its row or column, whose category would be known (group disclosure).
+        population: the least estimate of a cell, for tables of estimates.
     """
 
     expected: ClassVar[str] = "{threshold: 5}"
@@ -103,6 +107,12 @@ class Rules(Part):
         default=None, description="The p-percent rule."
     )
     pq: PriorPosterior | None = Field(default=None, description="The prior-posterior rule.")
+    margin_difference: Annotated[int | None, checked(integer("a number of contributors", 1)), _whole(1)] = Field(
+        default=None, description="The least number of contributors of a margin outside of each of its cells.", ge=1
+    )
+    population: Annotated[int | None, checked(integer("an estimate", 2)), _whole(2)] = Field(
+        default=None, description="The least estimated population of a cell, for tables of estimates.", ge=2
+    )
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
@@ -124,6 +134,8 @@ class Rules(Part):
             else {"n": self.dominance.n, "k": plain_number(self.dominance.k)},
             "p_percent": None if self.p_percent is None else plain_number(self.p_percent),
             "pq": None if self.pq is None else {"p": plain_number(self.pq.p), "q": plain_number(self.pq.q)},
+            "margin_difference": self.margin_difference,
+            "population": self.population,
         }
 
 
@@ -132,7 +144,7 @@ class Rules(Part):
 _TAKEN_BY = {
     "width": ("suppression",),
     "percent": ("suppression",),
-    "base": METHODS[1:],
+    "base": ROUNDINGS,
     "seed": ("random_rounding",),
     "key_variable": ("random_rounding",),
 }
@@ -143,7 +155,7 @@ class Protection(Part):
 
     Attributes:
         method: ``suppression`` leaves sensitive cells out and as many others as it takes; the roundings change cells
-            to multiples of a base.
+            to multiples of a base; ``collapsing`` combines categories by their hierarchies until no cell is sensitive.
         width: for suppression of counts: how far apart the least and the largest possible value of a sensitive cell
             must be; one less than the threshold by default, so that nobody can tell that it is below.
         percent: for suppression of sums: how far from the value, in percent of it, both bounds must be where only the
@@ -156,7 +168,7 @@ class Protection(Part):
     expected: ClassVar[str] = "suppression, or {method: controlled_rounding, base: 5}"
 
     method: Annotated[
-        Literal["suppression", "conventional_rounding", "random_rounding", "controlled_rounding"],
+        Literal["suppression", "conventional_rounding", "random_rounding", "controlled_rounding", "collapsing"],
         checked(choice("method of protection", METHODS)),
     ] = Field(default="suppression", description="How sensitive cells are protected.")
     width: Annotated[int | None, checked(integer("a width", 1)), _whole(1)] = Field(
@@ -191,7 +203,7 @@ class Protection(Part):
         for option, methods in _TAKEN_BY.items():
             if option in given and method not in methods:
                 yield Fault((option,), f"{method} does not take it, only {' and '.join(methods)}", True)
-        if method != "suppression" and "base" not in given:
+        if method in ROUNDINGS and "base" not in given:
             yield Fault((), f"{method} needs a base, such as {{method: {method}, base: 5}}")
         if method == "random_rounding" and ("seed" in given) == ("key_variable" in given):
             yield Fault((), "random_rounding needs one of key_variable, which names where a secret is, and seed")
@@ -199,7 +211,12 @@ class Protection(Part):
     @property
     def rounds(self) -> bool:
         """Whether values are rounded, and none is left out."""
-        return self.method != "suppression"
+        return self.method in ROUNDINGS
+
+    @property
+    def collapses(self) -> bool:
+        """Whether categories are combined until no cell is sensitive."""
+        return self.method == "collapsing"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON that reads back as this protection: what its method takes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, WithJsonSchema
@@ -12,6 +12,7 @@ from kanon_sql.spec.checks import Fault, checked, choice, text
 from kanon_sql.spec.dimension import Dimension, parse_dimensions
 from kanon_sql.spec.filed import Filed, first_version, redacted_source
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+from kanon_sql.spec.linked import TABLES, faults_of, linked_tables
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.schema import tidy
@@ -29,8 +30,11 @@ class TableSpec(Filed):
         release: the table to publish; None where nothing is published.
         unit: the column that identifies the contributor (a person, a business); None where every row is one.
         measure: the column of whole numbers to add up; None for a table of counts.
+        weight: the column of whole numbers that says for how many of the population a row of a sample stands, for a
+            table of estimates; None for any other.
         count: what a table of counts counts: rows, or the persons of the unit; None for persons where there is a unit.
         dimensions: column -> dimension, in the order of the table's columns.
+        tables: the dimensions of each of several tables that are protected together; None for one table of all.
         rules: what makes a cell sensitive.
         protection: how sensitive cells are protected.
 
@@ -60,11 +64,17 @@ class TableSpec(Filed):
     measure: Annotated[
         str | None, checked(text("a column name")), WithJsonSchema({"type": ["string", "null"], "minLength": 1})
     ] = Field(default=None, description="The column of whole numbers to add up, for a table of sums.")
+    weight: Annotated[
+        str | None, checked(text("a column name")), WithJsonSchema({"type": ["string", "null"], "minLength": 1})
+    ] = Field(default=None, description="The column of a sample's weights, whole numbers, for a table of estimates.")
     count: Annotated[Literal["rows", "persons"] | None, checked(choice("count", ("rows", "persons")))] = Field(
         default=None, description="What a table of counts counts."
     )
     dimensions: Annotated[dict[str, Dimension], checked(parse_dimensions)] = Field(
         description="The columns that the table is broken down by.", min_length=1
+    )
+    tables: Annotated[tuple[tuple[str, ...], ...] | None, checked(linked_tables), WithJsonSchema(TABLES)] = Field(
+        default=None, description="The dimensions of each of several tables that are protected together."
     )
     rules: Rules = Field(description="What makes a cell sensitive, such as {threshold: 5}.")
     protection: Protection = Field(default=Protection(), description="How sensitive cells are protected.")
@@ -74,12 +84,21 @@ class TableSpec(Filed):
         """One role per column, rules that fit what is tabulated, a release of its own."""
         if value is None:
             return
-        roles = {"unit": value.unit, "measure": value.measure}
+        roles = {"unit": value.unit, "measure": value.measure, "weight": value.weight}
         for role, name in roles.items():
             if name is not None and name in value.dimensions:
                 yield Fault((role,), "the column is a dimension already; a column has one role, so leave it out of one")
-        if value.unit is not None and value.unit == value.measure:
-            yield Fault(("measure",), "the column is the unit already; a column has one role")
+        for role in ("measure", "weight"):
+            if value.unit is not None and value.unit == roles[role]:
+                yield Fault((role,), "the column is the unit already; a column has one role")
+        yield from _estimate_faults(value)
+        if value.tables is not None:
+            totals = {name: item.total for name, item in value.dimensions.items()}
+            for why in faults_of(value.tables, totals):
+                yield Fault(("tables",), why)
+            if value.measure is not None and not value.protection.collapses:
+                why = "linked tables of sums are not audited; tabulate them apart, or use protection: collapsing"
+                yield Fault(("tables",), why)
         if value.measure is None:
             for name in value.rules.of_sums:
                 yield Fault(("rules", name), "the rule looks at contributions to a sum; name a measure", True)
@@ -102,22 +121,42 @@ class TableSpec(Filed):
         return self.count or ("rows" if self.unit is None else "persons")
 
     @property
+    def added(self) -> str | None:
+        """The column that is added up: the measure, or a sample's weights; None for a table of counts."""
+        return self.measure if self.weight is None else self.weight
+
+    @property
+    def measured(self) -> str:
+        """What a cell says: the measure's name, an estimate, or what is counted."""
+        return self.measure or (self.counts if self.weight is None else "estimate")
+
+    @property
     def width(self) -> int:
         """How wide the feasible interval of a sensitive count must be."""
         return self.protection.width or (self.rules.threshold or 2) - 1
 
+    def with_levels(self, levels: Sequence[Sequence[int]]) -> Self:
+        """Return the spec with other levels per dimension; none of a dimension leaves its total alone."""
+        pairs = zip(self.dimensions.items(), levels, strict=True)
+        dimensions = {name: item.model_copy(update={"levels": tuple(own)}) for (name, item), own in pairs}
+        return self.model_copy(update={"dimensions": dimensions})
+
     def to_dict(self) -> dict[str, Any]:
         """Return the spec as JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
+        protection = self.protection.to_dict()
+        protection.pop("percent" if self.measure is None else "width", None)  # sums take the one, counts the other
         return {
             "version": self.version,
             "source": self.source.to_dict(),
             "release": None if self.release is None else format_table_name(self.release),
             "unit": self.unit,
             "measure": self.measure,
+            "weight": self.weight,
             "count": self.count,
             "dimensions": {name: dimension.to_dict() for name, dimension in self.dimensions.items()},
+            "tables": None if self.tables is None else [list(one) for one in self.tables],
             "rules": self.rules.to_dict(),
-            "protection": self.protection.to_dict(),
+            "protection": protection,
         }
 
     @property
@@ -147,6 +186,23 @@ class TableSpec(Filed):
             "title": "kanon_sql table spec",
             "description": "What to tabulate, what makes a cell sensitive, and how it is protected.",
         }
+
+
+def _estimate_faults(value: TableSpec) -> Iterator[Fault]:
+    """What a table of estimates does not take, and what only it does."""
+    if value.weight is None:
+        if value.rules.population is not None:
+            yield Fault(("rules", "population"), "the rule looks at an estimate; name the column of weights", True)
+        return
+    if value.rules.threshold is None:
+        yield Fault(("rules",), "a table of estimates needs a threshold, the least number of respondents of a cell")
+    if value.measure is not None:
+        yield Fault(("weight",), "sums are not weighted here; multiply them in a source query and name a measure", True)
+    if value.count is not None:
+        yield Fault(("count",), "a table of estimates adds weights up; leave it out, or the weight", True)
+    if not value.protection.collapses:
+        why = "whoever knows the weights can tell how many respondents an estimate stands for from an interval of it"
+        yield Fault(("protection",), f"{why}; estimates are protected by collapsing only: protection: collapsing")
 
 
 def _folded(parts: tuple[str, ...]) -> list[str]:

@@ -29,6 +29,8 @@ from kanon_sql.hierarchies import (
 )
 from kanon_sql.spec import Rules, TableSpec
 from kanon_sql.sql import Relation, Sql, exact_text, source_relation
+from kanon_sql.tables.collapse import chosen
+from kanon_sql.tables.shape import Margin, Shape, Step
 from kanon_sql.tables.structure import Cell, CellTable
 
 __all__ = ["LARGEST_TOTAL", "MOST_CELLS", "Tabulated", "tabulated"]
@@ -48,14 +50,18 @@ class Tabulated:
     """A table as it is, before anything is protected.
 
     Attributes:
-        table: the cells.
+        spec: what was tabulated, at the levels that the cells have: coarser ones where categories were collapsed.
+        table: the cells; none where nothing may be published.
         rows: rows of the source.
         blank_rows: those without an amount.
+        failure: why no protection can help, in words; None if one may.
     """
 
+    spec: TableSpec
     table: CellTable
     rows: int
     blank_rows: int
+    failure: str | None
 
 
 def tabulated(workspace: Workspace, spec: TableSpec) -> Tabulated:
@@ -70,23 +76,39 @@ def tabulated(workspace: Workspace, spec: TableSpec) -> Tabulated:
             several cells of a table that counts persons, or too many cells.
         HierarchyError: a hierarchy does not cover the data, or its levels do not nest.
     """
-    margins = list(product(*(range(len(item.levels) + item.total) for item in spec.dimensions.values())))
-    if len(margins) > MOST_MARGINS:
-        raise SpecError(
-            f"dimensions: the levels and totals make {len(margins):,} combinations, and at most {MOST_MARGINS} are "
-            "tabulated; leave out a dimension, a level or a total"
-        )
     opened = _opened(workspace, spec)
     raw, rows, blank = _raw(workspace, spec, opened)
-    names = [_names(index, dimension.levels) for index, dimension in enumerate(spec.dimensions.values())]
-    finest = _finest(workspace, spec, opened.columns, raw)
-    branches = [[name for own, end in zip(names, margin, strict=True) for name in own[end:]] for margin in margins]
-    fetched = _fetched(workspace, spec, finest, [name for own in names for name in own], branches)
-    table = CellTable.of([_cell(spec, margins, names, row) for row in fetched], sums=spec.measure is not None)
-    if spec.measure is not None and spec.unit is None:
+    workspace.report("labelling the categories", None)
+    lookups = _lookups(workspace, spec, opened.columns, raw)
+    shape = Shape(spec, [lookup.height for lookup in lookups])
+    if len(shape.margins) > MOST_MARGINS:
+        raise SpecError(
+            f"dimensions: the levels and totals make {len(shape.margins):,} combinations, and at most {MOST_MARGINS} "
+            "are tabulated; leave out a dimension, a level or a total"
+        )
+    names = [_names(index, levels) for index, levels in enumerate(shape.offered)]
+    cells = _added_up(workspace, spec, shape, names, _finest(workspace, spec, lookups, shape, raw))
+    step, failure = chosen(workspace, shape, cells, [_kept(names, margin) for margin in shape.margins])
+    if step is None:
+        empty = CellTable.of([], sums=spec.added is not None)
+        return Tabulated(spec, empty, rows, blank, failure)
+    shown = spec.with_levels(shape.levels(step))
+    fetched = _fetched(workspace, spec, cells, [name for own in names for name in own], shape, step)
+    places = [
+        [list(offered).index(level) for level in levels]
+        for offered, levels in zip(shape.offered, shape.levels(step), strict=True)
+    ]
+    table = CellTable.of([_cell(spec, shape.margins, names, places, row) for row in fetched],
+                         sums=spec.added is not None)  # fmt: skip
+    if spec.added is not None and spec.unit is None:
         table = _numbered(table)
     _refuse_unsound(spec, table)
-    return Tabulated(table, rows, blank)
+    return Tabulated(shown, table, rows, blank, None)
+
+
+def _kept(names: Sequence[Sequence[str]], margin: Margin) -> list[str]:
+    """The labels that the cells of a margin have."""
+    return [name for own, end in zip(names, margin, strict=True) for name in own[end:]]
 
 
 def _names(index: int, levels: Sequence[int]) -> list[str]:
@@ -99,18 +121,23 @@ def _names(index: int, levels: Sequence[int]) -> list[str]:
 
 def _opened(workspace: Workspace, spec: TableSpec) -> OpenTable:
     opened = open_table(workspace.engine, spec, None)
-    others = [name for name in (spec.unit, spec.measure) if name is not None]
+    others = [name for name in (spec.unit, spec.added) if name is not None]
     problems = unknown_columns(opened.shown, opened.columns, [*spec.dimensions, *others], "which the spec names")
-    if spec.measure is not None and spec.measure in opened.columns and opened.columns[spec.measure].kind != "integer":
+    if spec.added is not None and spec.added in opened.columns and opened.columns[spec.added].kind != "integer":
         problems.append(
             Problem(
-                f"measure: {spec.measure!r} is {opened.columns[spec.measure].type}, and only whole numbers add up "
+                f"{_role(spec)}: {spec.added!r} is {opened.columns[spec.added].type}, and only whole numbers add up "
                 "alike on every engine; cast it to whole units in a source query, such as CAST(amount * 100 AS BIGINT)"
             )
         )
     if problems:
         raise SpecError(problems)
     return opened
+
+
+def _role(spec: TableSpec) -> str:
+    """The key that names what is added up."""
+    return "measure" if spec.weight is None else "weight"
 
 
 def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Relation, int, int]:
@@ -120,8 +147,8 @@ def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Rela
     grouped = [*spec.dimensions, *([] if spec.unit is None else [spec.unit])]
     texts = exact_texts([columns[name] for name in grouped], "checked")
     refuse_blank_ends(workspace, source_relation(), texts, "the source")
-    if spec.measure is not None:  # where columns are not typed, a text would be added up as 0
-        refuse_mixed_forms(workspace, source_relation(), {spec.measure: columns[spec.measure]})
+    if spec.added is not None:  # where columns are not typed, a text would be added up as 0
+        refuse_mixed_forms(workspace, source_relation(), {spec.added: columns[spec.added]})
     raw = workspace.table("raw")
     workspace.execute(
         "tables/raw",
@@ -129,36 +156,42 @@ def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Rela
         source=source_relation(),
         values=[exact_value(columns[name], source) for name in spec.dimensions],
         unit=None if spec.unit is None else exact_value(columns[spec.unit], source),
-        measure=None if spec.measure is None else exact_value(columns[spec.measure], source),
+        measure=None if spec.added is None else exact_value(columns[spec.added], source),
     )
     labelled = [f"q{index}" for index in range(len(spec.dimensions))]
     stored = dict(zip([*labelled, "unit"], [columns[name] for name in grouped], strict=False))
     refuse_mixed_forms(workspace, raw, stored, labelled=labelled, weighted=True)
-    found = workspace.row("tables/totals", raw=raw, unit=spec.unit is not None, measure=spec.measure is not None)
+    least = 0 if spec.weight is None else 1
+    found = workspace.row(
+        "tables/totals", raw=raw, unit=spec.unit is not None, measure=spec.added is not None, least=least
+    )
     rows, unknown, blank, negative, most = (int(value or 0) for value in found)
     if unknown:
         raise SpecError(
             f"unit: {unknown:,} rows have NULL as {spec.unit!r}, so nobody knows whose they are; leave them out in a "
             "source query, or give them one"
         )
+    if spec.weight is not None and (blank or negative):
+        raise SpecError(
+            f"weight: some rows have NULL or less than 1 as {spec.weight!r}, and every row of a sample stands for one "
+            "of the population at least; leave them out in a source query, or give them a weight"
+        )
     if negative:
         raise SpecError(
-            f"measure: some amounts of {spec.measure!r} are negative, and the rules of sensitivity are about "
+            f"measure: some amounts of {spec.added!r} are negative, and the rules of sensitivity are about "
             "contributions of at least 0; tabulate gains and losses apart, by source queries"
         )
     if most * rows > LARGEST_TOTAL * 900:
-        raise SpecError(f"measure: {spec.measure!r} may add up to more than can be added exactly; use larger units")
+        raise SpecError(f"{_role(spec)}: {spec.added!r} may add up to more than can be added exactly; use larger units")
     return raw, rows, blank
 
 
-def _finest(workspace: Workspace, spec: TableSpec, columns: Mapping[str, Column], raw: Relation) -> Relation:
+def _finest(workspace: Workspace, spec: TableSpec, lookups: Sequence[Lookup], shape: Shape, raw: Relation) -> Relation:
     """The finest cells with their labels at all levels."""
-    workspace.report("labelling the categories", None)
-    lookups = _lookups(workspace, spec, columns, raw)
     labels = [
         {"name": name, "sql": exact_text(Sql(f"CAST(lookup{lookup.index}.l{level} AS VARCHAR)"))}
-        for lookup, dimension in zip(lookups, spec.dimensions.values(), strict=True)
-        for name, level in zip(_names(lookup.index, dimension.levels), dimension.levels, strict=True)
+        for lookup, levels in zip(lookups, shape.offered, strict=True)
+        for name, level in zip(_names(lookup.index, levels), levels, strict=True)
     ]
     finest = workspace.table("finest")
     joined = [{"index": item.index, "table": item.table, "column": item.column, "has_nulls": item.has_nulls}
@@ -170,7 +203,7 @@ def _finest(workspace: Workspace, spec: TableSpec, columns: Mapping[str, Column]
         labels=labels,
         lookups=joined,
         unit=spec.unit is not None,
-        measure=spec.measure is not None,
+        measure=spec.added is not None,
     )
     refuse_incomplete("tables/finest", *workspace.row("tables/judged", finest=finest, raw=raw))
     return finest
@@ -199,27 +232,35 @@ def _lookups(workspace: Workspace, spec: TableSpec, columns: Mapping[str, Column
 # --- The cells -----------------------------------------------------------------------------
 
 
-def _fetched(
-    workspace: Workspace, spec: TableSpec, finest: Relation, names: Sequence[str], branches: Sequence[Sequence[str]]
-) -> Sequence[Sequence[Any]]:
+def _added_up(
+    workspace: Workspace, spec: TableSpec, shape: Shape, names: Sequence[Sequence[str]], finest: Relation
+) -> Relation:
+    """The table of all cells at all margins, and what the rules say of each."""
     workspace.report("adding up the cells and their margins", None)
     cells, rules = workspace.table("cells"), spec.rules
-    differences = _differences(rules)
     workspace.execute(
         "tables/cells",
         target=cells,
         finest=finest,
-        names=list(names),
-        branches=[list(kept) for kept in branches],
+        names=[name for own in names for name in own],
+        branches=[_kept(names, margin) for margin in shape.margins],
         unit=spec.unit is not None,
         persons=spec.counts == "persons",
-        measure=spec.measure is not None,
+        measure=spec.added is not None,
         threshold=rules.threshold,
+        population=rules.population,
         dominance=None if rules.dominance is None else {"k": int(rules.dominance.k * 100)},
         largest=1 if rules.dominance is None else rules.dominance.n,
-        differences=differences,
+        differences=_differences(rules),
     )
-    (count,) = workspace.row("tables/count", cells=cells)
+    return cells
+
+
+def _fetched(
+    workspace: Workspace, spec: TableSpec, cells: Relation, names: Sequence[str], shape: Shape, step: Step
+) -> Sequence[Sequence[Any]]:
+    shown = [shape.number[margin] for margin in shape.shown(step)]
+    (count,) = workspace.row("tables/count", cells=cells, branches=shown)
     if int(count) > MOST_CELLS:
         raise SpecError(
             f"dimensions: the table has {int(count):,} cells, and at most {MOST_CELLS:,} are protected, since they are "
@@ -229,9 +270,10 @@ def _fetched(
         "tables/fetch",
         MOST_CELLS,
         cells=cells,
+        branches=shown,
         names=list(names),
-        differences=max(1, len(differences)),
-        numbered=spec.measure is not None and spec.unit is not None,
+        differences=max(1, len(_differences(spec.rules))),
+        numbered=spec.added is not None and spec.unit is not None,
     )
 
 
@@ -242,17 +284,21 @@ def _differences(rules: Rules) -> list[dict[str, int]]:
 
 
 def _cell(
-    spec: TableSpec, margins: Sequence[Sequence[int]], names: Sequence[Sequence[str]], row: Sequence[Any]
+    spec: TableSpec,
+    margins: Sequence[Margin],
+    names: Sequence[Sequence[str]],
+    places: Sequence[Sequence[int]],
+    row: Sequence[Any],
 ) -> Cell:
-    """A fetched row as a cell. Margins say how many of each dimension's finest levels are summed over."""
+    """A fetched row as a cell; ``places`` says which of the offered levels the table has."""
     margin, place, key = margins[int(row[0])], 1, []
-    for own, end in zip(names, margin, strict=True):
-        labels = row[place : place + len(own)]
+    for own, end, has in zip(names, margin, places, strict=True):
+        labels = [row[place + level] for level in has if level >= end]
         place += len(own)
-        key.append(tuple(None if label is None else str(label) for label in reversed(labels[end:])))
+        key.append(tuple(None if label is None else str(label) for label in reversed(labels)))
     value, below, contributor, *needs = (int(item) for item in row[place:])
     need = max(needs)
-    if below and spec.measure is not None:
+    if below and spec.added is not None:
         need = max(need, ceil(Fraction(spec.protection.percent) * value / 100))
     return Cell(tuple(key), value, bool(below) or max(needs) > 0, need, contributor)
 
@@ -284,10 +330,12 @@ def _refuse_unsound(spec: TableSpec, table: CellTable) -> None:
         name = sorted(starred)[0]
         raise SpecError(f"dimensions.{name}: a category is called {TOP!r}, which is what totals are called; rename it")
     if any(cell.value > LARGEST_TOTAL for cell in table.cells):
-        raise UnsupportedError("measure: the table adds up to more than 10^13; use larger units in a source query")
+        raise UnsupportedError(
+            f"{_role(spec)}: the table adds up to more than 10^13; use larger units in a source query"
+        )
     if table.adds_up([cell.value for cell in table.cells]):
         return
-    if spec.measure is None and spec.counts == "persons":
+    if spec.added is None and spec.counts == "persons":
         raise SpecError(
             "count: persons stand in several cells, so that the margins of their numbers do not add up; use "
             f"count: rows (the threshold still counts persons), or a source query with one row per {spec.unit!r}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kanon_sql.errors import InternalError
 from kanon_sql.spec import TableSpec, secret_in
 from kanon_sql.tables.audit import Audit, Interval, requirement_of
 from kanon_sql.tables.proof import Proof, Reader
@@ -48,19 +49,25 @@ class ProtectedTable:
         return sum(cell.sensitive for cell in self.table.cells)
 
 
-def protected(spec: TableSpec, table: CellTable) -> ProtectedTable:
+def protected(spec: TableSpec, table: CellTable, failure: str | None = None) -> ProtectedTable:
     """Protect the sensitive cells of a table.
 
     Args:
         spec: says how.
         table: the cells.
+        failure: why no protection can help; None if one may.
 
     Raises:
+        InternalError: a table whose categories were collapsed has a sensitive cell.
         UnsupportedError: scipy is needed, and not installed.
         SpecError: the key of random rounding is not there.
     """
-    if not table.cells:
-        return ProtectedTable(table, [], Audit(table, [], []), {}, {}, "the source has no rows, so there are no cells")
+    if failure is None and not table.cells:
+        failure = "the source has no rows, so there are no cells"
+    if failure is not None:
+        return ProtectedTable(table, [], Audit(table, [], []), {}, {}, failure)
+    if spec.protection.collapses:
+        return _as_is(table)
     if not spec.protection.rounds:
         return _suppressed(table, suppression(table, spec.width))
     rounded = _rounded(spec, table)
@@ -68,6 +75,14 @@ def protected(spec: TableSpec, table: CellTable) -> ProtectedTable:
         failure = "no controlled rounding was found in which all margins add up; use another base, or suppression"
         return ProtectedTable(table, [], Audit(table, [], []), {}, {}, failure)
     return _audited(table, rounded)
+
+
+def _as_is(table: CellTable) -> ProtectedTable:
+    """Every cell as it is, since no rule objects to any."""
+    if any(cell.sensitive for cell in table.cells):
+        raise InternalError("internal error in tables/sensitive: a collapsed table has a sensitive cell")
+    values = [cell.value for cell in table.cells]
+    return ProtectedTable(table, values, Audit(table, values, values), {}, {}, None)
 
 
 def _suppressed(table: CellTable, pattern: Pattern) -> ProtectedTable:

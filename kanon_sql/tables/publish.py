@@ -58,12 +58,15 @@ def _label(path: Path) -> str | None:
     return path[-1] if path else TOP
 
 
-def publish_table(workspace: Workspace, spec: TableSpec, found: ProtectedTable, summary: dict[str, Any]) -> None:
+def publish_table(
+    workspace: Workspace, spec: TableSpec, shown: TableSpec, found: ProtectedTable, summary: dict[str, Any]
+) -> None:
     """Publish a protected table under the release's name, with its manifest.
 
     Args:
         workspace: where.
-        spec: what was tabulated.
+        spec: what to tabulate.
+        shown: that at the levels that the table has.
         found: the table; it may be published.
         summary: what the manifest says of it; no value of a suppressed cell.
 
@@ -75,9 +78,9 @@ def publish_table(workspace: Workspace, spec: TableSpec, found: ProtectedTable, 
     assert found.failure is None
     with staged(workspace, spec.release) as target:
         workspace.report("writing the table", None)
-        rows = rows_of(spec, found)
-        _write(workspace, spec, rows, target)
-        _verify(workspace, spec, found, rows, target)
+        rows = rows_of(shown, found)
+        _write(workspace, shown, rows, target)
+        _verify(workspace, shown, found, rows, target)
         manifest = {
             "kanon_sql": __version__,
             "run_id": workspace.run_id,

@@ -56,9 +56,12 @@ class Tabulation:
         verdict: ``pass``, or ``fail`` where nothing may be published.
         message: the verdict in a sentence.
         release: the published table's name; None unless published.
-        measured: what a cell says: ``rows``, ``persons``, or the measure that is added up.
+        measured: what a cell says: ``rows``, ``persons``, ``estimate`` of a population, or the measure that is added
+            up.
         method: how sensitive cells are protected.
         dimensions: the table's dimensions, in order.
+        levels: the levels that each dimension has in the table, none where only its total is left; coarser than in the
+            spec where categories were collapsed.
         rows: rows of the source.
         cells: ``total``, ``sensitive`` and ``suppressed``: how many cells there are. Keep ``sensitive`` to yourself
             as well: it tells which share of the suppressed cells has something to hide.
@@ -82,6 +85,7 @@ class Tabulation:
     measured: str
     method: str
     dimensions: Sequence[str]
+    levels: Sequence[Sequence[int]]
     rows: int
     cells: dict[str, int]
     table: Sequence[PublishedCell]
@@ -110,6 +114,7 @@ class Tabulation:
             "measured": self.measured,
             "method": self.method,
             "dimensions": list(self.dimensions),
+            "levels": [list(levels) for levels in self.levels],
             "rows": self.rows,
             "cells": dict(self.cells),
             "table": [cell.to_dict() for cell in self.table],
@@ -128,9 +133,10 @@ def tabulate(
 ) -> Tabulation:
     """Tabulate counts or sums with their margins, and publish the table if nothing sensitive follows from it.
 
-    Sensitive cells are found by the rules of the spec (threshold, (n,k) dominance, p-percent, pq) and protected by
-    suppression or rounding; every one is audited by linear or integer programs over the cells. The sources of each
-    method stand in the reference of tables.
+    Sensitive cells are found by the rules of the spec (threshold, (n,k) dominance, p-percent, pq, a least difference
+    between margins and cells) and protected by suppression, rounding, or collapsing of categories; every one that is
+    left is audited by linear or integer programs over the cells. The sources of each method stand in the reference of
+    tables.
 
     Args:
         engine: from :func:`kanon_sql.connect`, with the right to write where the spec names a release.
@@ -174,11 +180,11 @@ def tabulate(
                     refuse_foreign_release(workspace, spec)
             found = tabulated(workspace, spec)
             workspace.report("protecting the sensitive cells", None)
-            shielded = protected(spec, found.table)
+            shielded = protected(spec, found.table, found.failure)
             notes = _notes(spec, shielded, found.blank_rows, len(found.table.cells))
-            result = _result(spec, shielded, found.rows, notes, publishes)
+            result = _result(found.spec, shielded, found.rows, notes, publishes)
             if publishes and result.passed:
-                publish_table(workspace, spec, shielded, _summary(result))
+                publish_table(workspace, spec, found.spec, shielded, _summary(result))
         cost = Cost.of(meter, time.perf_counter() - started)
         return _with(result, cost, redacted_log(meter))
 
@@ -198,13 +204,16 @@ def _result(spec: TableSpec, found: ProtectedTable, rows: int, notes: list[str],
         message = (
             f"{done} {total:,} cells, {what}; {found.sensitive:,} sensitive cells, none of which can be worked out"
         )
+        if spec.protection.collapses:
+            message = f"{done} {total:,} cells of categories that were collapsed until none was sensitive"
     return Tabulation(
         verdict="pass" if passed else "fail",
         message=message,
         release=".".join(spec.release) if publishes and passed and spec.release is not None else None,
-        measured=spec.measure or spec.counts,
+        measured=spec.measured,
         method=spec.protection.method,
         dimensions=list(spec.dimensions),
+        levels=[item.levels for item in spec.dimensions.values()],
         rows=rows,
         cells={"total": total, "sensitive": found.sensitive, "suppressed": found.suppressed if passed else 0},
         table=_published(spec, found) if passed else (),
@@ -217,7 +226,7 @@ def _summary(result: Tabulation) -> dict[str, Any]:
     """What a manifest says: not how many of the suppressed cells are sensitive."""
     said = result.to_dict()
     cells = {name: said["cells"][name] for name in ("total", "suppressed")}
-    return {**{name: said[name] for name in ("measured", "method", "dimensions")}, "cells": cells}
+    return {**{name: said[name] for name in ("measured", "method", "dimensions", "levels")}, "cells": cells}
 
 
 def _published(spec: TableSpec, found: ProtectedTable) -> list[PublishedCell]:
@@ -243,11 +252,14 @@ def _published(spec: TableSpec, found: ProtectedTable) -> list[PublishedCell]:
 
 
 def _notes(spec: TableSpec, found: ProtectedTable, blank_rows: int, fetched: int) -> list[str]:
-    notes = [
-        f"{fetched:,} cells were fetched as they are, small ones among them, to be protected outside of the database"
-    ]
+    what = "small ones among them, to be protected outside of the database"
+    if spec.protection.collapses:
+        what = "none of which any rule calls sensitive; whoever knows the rules can tell that finer tables had one"
+    notes = [f"{fetched:,} cells were fetched as they are, {what}"] if fetched else []
     if blank_rows:
         notes.append(f"{blank_rows:,} rows have no amount and are not contributions")
+    if spec.weight is not None:
+        notes.append("values are estimates, the sums of weights; the other rules than population are about the sample")
     if spec.protection.seed is not None:
         notes.append("the seed decides how cells are rounded: whoever knows it learns more of the true values")
     if found.steps is not None and found.steps > 1:

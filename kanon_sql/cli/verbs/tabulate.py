@@ -50,10 +50,10 @@ def tabulate(
 
     The spec is a table spec: source, dimensions, rules and protection (kanon-sql schema
     --table-spec). Sensitive cells are found by a threshold, (n,k) dominance, p-percent or
-    pq, and suppressed together with as many others as it takes, or rounded; every one is
-    audited against all that the margins tell. Without a release in the spec the table is
-    only shown. Exit code 1 says that some cell could not be protected: nothing was
-    published.
+    pq, and suppressed together with as many others as it takes, or rounded, and audited
+    against all that the margins tell; or categories are collapsed until no cell is
+    sensitive. Without a release in the spec the table is only shown. Exit code 1 says that
+    some cell could not be protected: nothing was published.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.report.tables import tabulation_text
