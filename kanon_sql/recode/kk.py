@@ -16,6 +16,8 @@ what they regain for each vector that they no longer cover, and one is refused w
 itself would leave a vector fewer than k rows; the first is always taken. So rows and records stay (k,k)-anonymous after
 each round, and no label is above that of the local recoding. A class of at least k rows that is left as it is covers
 its own records, so a part of the classes can be looked at alone.
+
+For global (1,k)-anonymity the rows so found are widened again, see :mod:`kanon_sql.recode.widening`.
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ from kanon_sql.recode.paths import Path
 from kanon_sql.recode.recoded import Recoded, Tried, highest_levels
 from kanon_sql.recode.release import Mapped, described, raised_of
 from kanon_sql.recode.sweep import Prices, prices_of
+from kanon_sql.recode.widening import Widened, Widening
 from kanon_sql.search import Stopped
 from kanon_sql.spec import KAnonymityRequirement, RecodingOptions, Spec
 from kanon_sql.sql import Relation, render
@@ -80,22 +83,31 @@ class KKRecoded(Recoded):
         inner: the local recoding, k-anonymous, that it began with, as its frequency sets were prepared.
         found: per class, how many records and rows are at least consistent.
         left_whole: vectors whose cells were not looked at, since there would be too many pairs.
+        widened: rounds in which rows were widened again, for global (1,k)-anonymity.
     """
 
     inner: Prepared
     found: Relation
     left_whole: int
+    widened: int
 
     @property
     def notes(self) -> list[str]:
         """What the user should know: above all, that this is not k-anonymity."""
         (model,) = self.models
         k = model.least_consistent
-        said = [
-            *super().notes,
-            f"{model.label} is weaker than {k}-anonymity: it does not protect from who knows the quasi-identifiers of "
-            "everybody in the table, and classes may have fewer rows",
-        ]
+        if model.tries_assignments:
+            weaker = (
+                f"{model.label} is no {k}-anonymity: every record has {k} rows that may be its own, also for who knows "
+                "the quasi-identifiers of everybody in the table, but these are not equally likely, and classes may "
+                f"have fewer rows; rounds in which rows were widened to that end: {self.widened}"
+            )
+        else:
+            weaker = (
+                f"{model.label} is weaker than {k}-anonymity: it does not protect from who knows the quasi-identifiers "
+                "of everybody in the table, and classes may have fewer rows"
+            )
+        said = [*super().notes, weaker]
         if self.left_whole:
             said.append(
                 f"{self.left_whole:,} different rows keep the labels of the local recoding: to compare all would take "
@@ -195,6 +207,20 @@ class _At:
     left_whole: int
 
 
+def _refuse_left_whole(at: _At) -> None:
+    """Refuse a table of which not every row and record could be compared.
+
+    Raises:
+        UnsupportedError: some were left out.
+    """
+    if at.left_whole:
+        raise UnsupportedError(
+            "recoding: kk: there are too many pairs of a row and a record that it may cover to look for all "
+            "assignments, which global_1k is about; ask for kind: kk, or for k_anonymity with recoding: local, which "
+            "implies it"
+        )
+
+
 @dataclass(frozen=True)
 class _Begun:
     """The k-anonymous recoding that cells are lowered of.
@@ -251,6 +277,11 @@ class _Lowering:
         return self.begun.state
 
     @property
+    def by_assignment(self) -> bool:
+        """Whether every record needs k matches, not rows alone."""
+        return any(model.tries_assignments for model in models_of(self.spec))
+
+    @property
     def lowered(self) -> tuple[Path, ...]:
         """The columns that have levels to choose from."""
         return self.state.cuttable
@@ -261,19 +292,30 @@ class _Lowering:
         held = self._make("held", {"classed": begun.mapped.classed, "classes": begun.mapped.classes})
         if not self.lowered:
             return self._recoded(held, None, 0, begun.stopped)
-        at = self._pairs(held)
+        first = at = self._pairs(held)
         prices = prices_of(state)
         rounds, stopped = 0, begun.stopped
         try:
             with budget.limits(state.workspace.engine):
                 while rounds < MOST_ROUNDS and (following := self._round(at, prices, rounds)) is not None:
-                    for table in (at.cells, at.pairs):
-                        state.workspace.drop(table)
+                    self._left(at, first)
                     at, rounds = following, rounds + 1
                     state.workspace.report(f"lowering cells: round {rounds}", None)
         except Stopped as reason:
             stopped = str(reason)
-        return self._recoded(held, at, rounds, stopped)
+        if not self.by_assignment:
+            return self._recoded(held, at, rounds, stopped)
+        _refuse_left_whole(at)
+        widening = Widening(state, self._make, self.k, held, first.pairs, prices.table)
+        wide = widening.run(at.cells, at.pairs, budget, stopped)
+        at = replace(at, cells=wide.cells, pairs=wide.pairs)
+        return self._recoded(held, at, rounds, wide.stopped, wide)
+
+    def _left(self, at: _At, first: _At) -> None:
+        """Drop what a round has replaced; what the rows could cover at most is needed to widen them again."""
+        for table in (at.cells, at.pairs):
+            if table != first.pairs or not self.by_assignment:
+                self.state.workspace.drop(table)
 
     def _make(self, name: str, tables: Mapping[str, Relation], what: str | None = None, **context: Any) -> Relation:
         state = self.state
@@ -319,7 +361,9 @@ class _Lowering:
             state.workspace.drop(table)
         return following
 
-    def _recoded(self, held: Relation, at: _At | None, rounds: int, stopped: str | None) -> KKRecoded:
+    def _recoded(
+        self, held: Relation, at: _At | None, rounds: int, stopped: str | None, wide: Widened | None = None
+    ) -> KKRecoded:
         """Every vector by its labels; those with the same ones are one class."""
         state, begun, paths = self.state, self.begun, self.state.paths
         levels = {} if at is None else {"cells": at.cells}
@@ -333,7 +377,12 @@ class _Lowering:
         tables = {"joined": joined, "labels": state.labels}
         classes = state.make("class_labels", "classes", tables, attributes=tuple(paths), ranged=())
         pairs = {} if at is None else {"pairs": at.pairs}
-        found = self._make("found", {"held": held, "classed": classed, **pairs}, compared=at is not None)
+        if wide is not None:
+            pairs["matches"] = wide.matches
+        found = self._make(
+            "found", {"held": held, "classed": classed, **pairs},
+            compared=at is not None, matched=wide is not None, assigned=self.by_assignment,
+        )  # fmt: skip
         count, rows, squares = state.row("summary", {"classes": classes})
         kinds = sum(path.high - path.low + 1 for path in paths)
         mapped = Mapped(
@@ -360,6 +409,7 @@ class _Lowering:
             inner=self.given,
             found=found,
             left_whole=0 if at is None else at.left_whole,
+            widened=0 if wide is None else wide.rounds,
         )
         lost = Tried(made.mean_loss, rounds, begun.tried.steps)
         return replace(made, tried={LOCAL: begun.tried, LOWERED: lost})
