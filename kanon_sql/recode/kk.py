@@ -83,13 +83,13 @@ class KKRecoded(Recoded):
         inner: the local recoding, k-anonymous, that it began with, as its frequency sets were prepared.
         found: per class, how many records and rows are at least consistent.
         left_whole: vectors whose cells were not looked at, since there would be too many pairs.
-        widened: rounds in which rows were widened again, for global (1,k)-anonymity.
+        widened: rounds in which rows were widened again, for global (1,k)-anonymity; None without such.
     """
 
     inner: Prepared
     found: Relation
     left_whole: int
-    widened: int
+    widened: int | None
 
     @property
     def notes(self) -> list[str]:
@@ -100,7 +100,7 @@ class KKRecoded(Recoded):
             weaker = (
                 f"{model.label} is no {k}-anonymity: every record has {k} rows that may be its own, also for who knows "
                 "the quasi-identifiers of everybody in the table, but these are not equally likely, and classes may "
-                f"have fewer rows; rounds in which rows were widened to that end: {self.widened}"
+                "have fewer rows"
             )
         else:
             weaker = (
@@ -108,6 +108,12 @@ class KKRecoded(Recoded):
                 "of everybody in the table, and classes may have fewer rows"
             )
         said = [*super().notes, weaker]
+        if model.tries_assignments:
+            said.append(
+                "the classes of the local recoding are released as they are: no other rows that were found lose less"
+                if self.widened is None
+                else f"rounds in which rows were widened, so that every record has {k} matches: {self.widened}"
+            )
         if self.left_whole:
             said.append(
                 f"{self.left_whole:,} different rows keep the labels of the local recoding: to compare all would take "
@@ -207,20 +213,6 @@ class _At:
     left_whole: int
 
 
-def _refuse_left_whole(at: _At) -> None:
-    """Refuse a table of which not every row and record could be compared.
-
-    Raises:
-        UnsupportedError: some were left out.
-    """
-    if at.left_whole:
-        raise UnsupportedError(
-            "recoding: kk: there are too many pairs of a row and a record that it may cover to look for all "
-            "assignments, which global_1k is about; ask for kind: kk, or for k_anonymity with recoding: local, which "
-            "implies it"
-        )
-
-
 @dataclass(frozen=True)
 class _Begun:
     """The k-anonymous recoding that cells are lowered of.
@@ -292,30 +284,23 @@ class _Lowering:
         held = self._make("held", {"classed": begun.mapped.classed, "classes": begun.mapped.classes})
         if not self.lowered:
             return self._recoded(held, None, 0, begun.stopped)
-        first = at = self._pairs(held)
+        at = self._pairs(held)
         prices = prices_of(state)
         rounds, stopped = 0, begun.stopped
         try:
             with budget.limits(state.workspace.engine):
                 while rounds < MOST_ROUNDS and (following := self._round(at, prices, rounds)) is not None:
-                    self._left(at, first)
+                    for table in (at.cells, at.pairs):
+                        state.workspace.drop(table)
                     at, rounds = following, rounds + 1
                     state.workspace.report(f"lowering cells: round {rounds}", None)
         except Stopped as reason:
             stopped = str(reason)
         if not self.by_assignment:
             return self._recoded(held, at, rounds, stopped)
-        _refuse_left_whole(at)
-        widening = Widening(state, self._make, self.k, held, first.pairs, prices.table)
-        wide = widening.run(at.cells, at.pairs, budget, stopped)
-        at = replace(at, cells=wide.cells, pairs=wide.pairs)
-        return self._recoded(held, at, rounds, wide.stopped, wide)
-
-    def _left(self, at: _At, first: _At) -> None:
-        """Drop what a round has replaced; what the rows could cover at most is needed to widen them again."""
-        for table in (at.cells, at.pairs):
-            if table != first.pairs or not self.by_assignment:
-                self.state.workspace.drop(table)
+        wide, stopped = Widening(state, self._make, self.k, held, prices.table).run(at.cells, budget, stopped)
+        at = None if wide is None else _At(wide.cells, wide.pairs, 0)
+        return self._recoded(held, at, rounds, stopped, wide)
 
     def _make(self, name: str, tables: Mapping[str, Relation], what: str | None = None, **context: Any) -> Relation:
         state = self.state
@@ -367,7 +352,8 @@ class _Lowering:
         """Every vector by its labels; those with the same ones are one class."""
         state, begun, paths = self.state, self.begun, self.state.paths
         levels = {} if at is None else {"cells": at.cells}
-        tight = self._make("tight", {"held": held, **levels}, indexes=tuple(path.index for path in self.lowered))
+        indexes = () if at is None else tuple(path.index for path in self.lowered)
+        tight = self._make("tight", {"held": held, **levels}, indexes=indexes)
         joined = state.make("joined", "joined", {"tight": tight}, attributes=tuple(paths), ranged=())
         assigned = self._make("assigned", {"held": held})
         classed = state.make(
@@ -409,7 +395,7 @@ class _Lowering:
             inner=self.given,
             found=found,
             left_whole=0 if at is None else at.left_whole,
-            widened=0 if wide is None else wide.rounds,
+            widened=None if wide is None else wide.rounds,
         )
         lost = Tried(made.mean_loss, rounds, begun.tried.steps)
         return replace(made, tried={LOCAL: begun.tried, LOWERED: lost})

@@ -3,20 +3,21 @@
 After Gionis, Mazza and Tassa ("k-Anonymization Revisited", ICDE 2008, the last of their algorithms). A row is a match
 of a record if some assignment of every row to a record of its own has it. Each row is its own record's, so a row that
 covers a record is its match if it can get back from it along an alternating cycle. Where a record has too few matches,
-its row and one that covers it are made to cover each other's records: they can be exchanged, and each is a match of the
-other's record. The paper takes the cheapest row among those that cover the record already. Here it is the cheapest
-whose class of the local recoding covers the record, and whose record is covered by that of the record: so no cell rises
-above its label there, and the other rows of the record's own class are always among them. A suppressed record has no
-row; either none covers it, or k do, each of which is its match (its own record is left out instead).
+its row and another are made to cover each other's records: they can be exchanged, and each is a match of the other's
+record. The paper takes the other from those that cover the record already; here the cheapest of all is taken, what both
+have to be widened counted. The rows of its class in the local recoding that was begun with are always among them, so
+that k can be reached. A suppressed record has no row; rows that cover it are its matches (their own record is left out
+instead), and either none covers it, or k do.
 
+    compared    every vector with each that its labels may be widened to cover, and the levels at which both meet
     graph       which vectors' rows cover which vectors' records, fetched
     lacking     the vectors whose records have too few matches, loaded
     candidates  for each of them, the k cheapest vectors to be exchanged with, fetched
-    widened     the rows that are made to cover a record, loaded
+    widened     which rows are made to cover which records, loaded
 
-Of all these the client sees numbers of vectors, how many rows they have, and their order by cost: no value, no label.
-More edges never take a match away. Where rounds end early, the classes of the records that still lack some get back the
-labels of the local recoding, which is k-anonymous.
+Of all these the client sees numbers of vectors, how many rows and records they have, and their order by cost: no value,
+no label. Covering more takes no match away, so rounds come to an end. Where they are ended before, or the rows cost
+more than the classes of the local recoding, these are released, which are k-anonymous.
 """
 
 from __future__ import annotations
@@ -31,24 +32,30 @@ from kanon_sql.recode.partitions import Partitions
 from kanon_sql.search import Stopped
 from kanon_sql.sql import Relation
 
-__all__ = ["MOST_WIDENINGS", "Matches", "Widened", "Widening", "exchanges"]
+__all__ = ["MOST_COMPARED", "MOST_WIDENINGS", "Matches", "Widened", "Widening", "exchanges"]
+
+MOST_COMPARED = 2**21
+"""Pairs of different rows that are compared at most: 1,448 different rows with one another."""
 
 MOST_WIDENINGS = 48
-"""No more rounds of widening are made; each takes nine statements, and the rows of its tables that are loaded."""
+"""No more rounds are made: samples of Adult take two to five."""
+
+STATEMENTS_A_WIDENING = 9
+"""No round takes more statements, besides those that load numbers."""
 
 
 @dataclass(frozen=True)
 class Matches:
-    """What the client knows of the graph.
+    """The graph of rows and records, as the client knows it.
 
     Attributes:
+        rows: released vector -> its rows.
         covered: vector -> the vectors whose rows cover its records.
-        rows: vector -> its rows; those that are released.
-        matches: vector -> the vectors whose rows are matches of its records.
+        matches: vector -> those of them whose rows are matches of its records.
     """
 
-    covered: Mapping[int, Sequence[int]]
     rows: Mapping[int, int]
+    covered: Mapping[int, Sequence[int]]
     matches: Mapping[int, Sequence[int]]
 
     def count(self, vector: int) -> int:
@@ -57,7 +64,25 @@ class Matches:
 
     def lacking(self, k: int) -> dict[int, int]:
         """The vectors whose records have fewer than k matches, with how many they lack."""
-        return {vector: k - self.count(vector) for vector in sorted(self.covered) if self.count(vector) < k}
+        counts = {vector: self.count(vector) for vector in sorted(self.covered)}
+        return {vector: k - count for vector, count in counts.items() if count < k}
+
+
+@dataclass(frozen=True)
+class Widened:
+    """Where the rounds ended.
+
+    Attributes:
+        cells: every released vector with the level of each cell.
+        pairs: these vectors with those that their labels cover.
+        matches: vector (``l0``), and how many matches its records have (``l1``).
+        rounds: how many there were.
+    """
+
+    cells: Relation
+    pairs: Relation
+    matches: Relation
+    rounds: int
 
 
 def exchanges(k: int, graph: Matches, candidates: Mapping[int, Sequence[int]]) -> list[tuple[int, int]]:
@@ -91,25 +116,6 @@ def exchanges(k: int, graph: Matches, candidates: Mapping[int, Sequence[int]]) -
 
 
 @dataclass(frozen=True)
-class Widened:
-    """Where the rounds ended.
-
-    Attributes:
-        cells: the vectors with the level of each cell.
-        pairs: these vectors with those that their labels cover.
-        matches: vector (``l0``), and how many matches its records have (``l1``).
-        rounds: how many there were.
-        stopped: why they ended early.
-    """
-
-    cells: Relation
-    pairs: Relation
-    matches: Relation
-    rounds: int
-    stopped: str | None
-
-
-@dataclass(frozen=True)
 class Widening:
     """Rounds of widening.
 
@@ -117,8 +123,7 @@ class Widening:
         state: the numbered vectors.
         make: creates a scratch table: the template of (k,k)-anonymity, the tables that it reads, what to call it.
         k: how many matches.
-        held: every vector with its class of the local recoding.
-        reachable: the vectors that are covered by the labels of each vector's class.
+        held: every released vector with its class of the local recoding.
         prices: what labels cost.
     """
 
@@ -126,54 +131,58 @@ class Widening:
     make: Callable[[str, Mapping[str, Relation], str], Relation]
     k: int
     held: Relation
-    reachable: Relation
     prices: Relation
 
-    def run(self, cells: Relation, pairs: Relation, budget: Budget, stopped: str | None) -> Widened:
+    def run(self, lowered: Relation, budget: Budget, stopped: str | None) -> tuple[Widened | None, str | None]:
         """Widen rows until every record has k matches.
 
         Args:
-            cells: the vectors whose cells were lowered, with the level of each.
-            pairs: these vectors with those that their labels cover.
+            lowered: the vectors whose cells were lowered, with the level of each.
             budget: when to end early.
-            stopped: why the rounds before ended early; then this is not begun.
+            stopped: why the rounds before ended early; then no round is made.
+
+        Returns:
+            Where the rounds ended, None if the classes of the local recoding are to be released; and why they ended
+            early.
 
         Raises:
-            UnsupportedError: the graph has too many edges to be fetched.
+            UnsupportedError: too many rows would have to be compared, or the graph has too many edges to be fetched.
         """
-        graph, rounds = self._graph(cells, pairs), 0
+        workspace = self.state.workspace
+        (vectors,) = self.state.row("count", {"table": self.state.vectors})
+        if vectors**2 > MOST_COMPARED:
+            raise _too_large(f"{vectors:,} different rows make more than {MOST_COMPARED:,} pairs")
+        compared = self.make("compared", {"held": self.held, "vectors": self.state.vectors}, "compared")
+        cells = self.make("every_cell", {"held": self.held, "cells": lowered}, "every_cell")
+        pairs = self.make("wider_pairs", {"compared": compared, "cells": cells}, "every_pair")
+        graph, rounds = self._graph(pairs), 0
         try:
-            with budget.limits(self.state.workspace.engine):
+            with budget.limits(workspace.engine):
                 while stopped is None and rounds < MOST_WIDENINGS and graph.lacking(self.k):
-                    wider_cells, wider_pairs = self._widened(cells, graph, rounds)
-                    graph = self._graph(wider_cells, wider_pairs)
-                    self._drop(cells, *([pairs] if pairs != self.reachable else []))
-                    cells, pairs, rounds = wider_cells, wider_pairs, rounds + 1
-                    self.state.workspace.report(f"widening rows: round {rounds}", None)
+                    wider = self._round(compared, cells, graph, rounds)
+                    wider_pairs = self.make(
+                        "wider_pairs", {"compared": compared, "cells": wider}, f"wider_pairs_{rounds % 2}"
+                    )
+                    graph = self._graph(wider_pairs)
+                    self._drop(cells, pairs)
+                    cells, pairs, rounds = wider, wider_pairs, rounds + 1
+                    workspace.report(f"widening rows: round {rounds}", None)
         except Stopped as reason:
             stopped = str(reason)
-        if graph.lacking(self.k):
-            cells, pairs = self._restored(cells, graph)
-            graph = self._graph(cells, pairs)
-        counts = [(vector, graph.count(vector)) for vector in sorted(graph.covered)]
-        return Widened(cells, pairs, self._load("matches", counts), rounds, stopped)
+        tables = {"held": self.held, "cells": cells, "prices": self.prices}
+        before, after = self.state.row("kk/costs", tables, lowered=self.state.cuttable)
+        if graph.lacking(self.k) or after > before:
+            return None, stopped
+        counts = self._load("matches", [(vector, graph.count(vector)) for vector in sorted(graph.covered)])
+        return Widened(cells, pairs, counts, rounds), stopped
 
-    def _graph(self, cells: Relation, pairs: Relation) -> Matches:
-        """The matches of all records.
-
-        Raises:
-            UnsupportedError: the graph has too many edges to be fetched.
-        """
-        tables = {"cells": cells, "pairs": pairs, "held": self.held, "vectors": self.state.vectors}
-        edges = self._fetched("graph", tables, MOST_EDGES + 1, most=MOST_EDGES + 1)
+    def _graph(self, pairs: Relation) -> Matches:
+        """The matches of all records."""
+        edges = self._fetched("graph", {"pairs": pairs}, MOST_EDGES + 1, most=MOST_EDGES + 1)
         if len(edges) > MOST_EDGES:
-            raise UnsupportedError(
-                f"recoding: kk: the graph of records and rows has more than {MOST_EDGES:,} edges, too many to look for "
-                "all assignments, which global_1k is about; ask for kind: kk, or for k_anonymity with recoding: local, "
-                "which implies it"
-            )
+            raise _too_large(f"the graph of records and rows has more than {MOST_EDGES:,} edges")
         (released,) = self.state.row("kk/released", {"held": self.held})
-        rows = {row: released for row, _, released, _ in edges}
+        rows = {row: count for row, _, count, _ in edges}
         refuse_incomplete("recode/kk/graph", sum(rows.values()), released)
         records = {record: count for _, record, _, count in edges}
         between = [(record, row) for row, record, _, _ in edges]
@@ -188,39 +197,29 @@ class Widening:
             covered[record].append(row)
             if is_match:
                 matches[record].append(row)
-        return Matches(covered, rows, matches)
+        return Matches(rows, covered, matches)
 
-    def _widened(self, cells: Relation, graph: Matches, number: int) -> tuple[Relation, Relation]:
-        """The cells and the pairs after one round."""
-        told = self._load("lacking", graph.lacking(self.k).items())
-        tables = {"lacking": told, "reachable": self.reachable, "cells": cells, "prices": self.prices}
-        most = self.k * len(graph.covered)
-        candidates: dict[int, list[int]] = {}
-        for vector, _, other in self._fetched("candidates", tables, most, lowered=self.state.cuttable, k=self.k):
-            candidates.setdefault(vector, []).append(other)
+    def _round(self, compared: Relation, cells: Relation, graph: Matches, number: int) -> Relation:
+        """The cells after one round."""
+        lacking = graph.lacking(self.k)
+        told = self._load("lacking", lacking.items())
+        tables = {"lacking": told, "compared": compared, "cells": cells, "prices": self.prices}
+        context = {"lowered": self.state.cuttable, "k": self.k}
+        candidates: dict[int, list[int]] = {vector: [] for vector in lacking}
+        for vector, _, other in self._fetched("candidates", tables, self.k * len(lacking), **context):
+            candidates[vector].append(other)
         taken = exchanges(self.k, graph, candidates)
         both = {*taken, *((other, vector) for vector, other in taken)}
-        arcs = self._load("widened", sorted(pair for pair in both if pair[0] in graph.rows))
-        tables = {"cells": cells, "widened": arcs, "reachable": self.reachable}
-        following = self._after("wider_cells", tables, f"wider{number % 2}")
-        self._drop(told, arcs)
+        widened = self._load("widened", sorted(pair for pair in both if pair[0] in graph.rows))
+        tables = {"cells": cells, "widened": widened, "compared": compared}
+        following = self.make("wider_cells", tables, f"wider_cells_{number % 2}")
+        self._drop(told, widened)
         return following
-
-    def _restored(self, cells: Relation, graph: Matches) -> tuple[Relation, Relation]:
-        """The cells and the pairs: as before, where the class of a row covers a record that lacks matches."""
-        rows = {row for vector in graph.lacking(self.k) for row in graph.covered[vector]}
-        told = self._load("restored", [(row, 0) for row in sorted(rows)])
-        following = self._after("restored_cells", {"cells": cells, "lacking": told, "held": self.held}, "restored")
-        self._drop(told)
-        return following
-
-    def _after(self, name: str, tables: Mapping[str, Relation], what: str) -> tuple[Relation, Relation]:
-        cells = self.make(name, tables, f"{what}_cells")
-        return cells, self.make("wider_pairs", {"cells": cells, "reachable": self.reachable}, f"{what}_pairs")
 
     def _fetched(
         self, name: str, tables: Mapping[str, Relation], limit: int, **context: object
     ) -> list[tuple[int, ...]]:
+        """Numbers, in their order."""
         workspace = self.state.workspace
         quoted = {slot: workspace.quoted(table) for slot, table in tables.items()}
         statement = workspace.compiler.filled(f"recode/kk/{name}", quoted, **context)
@@ -235,3 +234,10 @@ class Widening:
     def _drop(self, *tables: Relation) -> None:
         for table in tables:
             self.state.workspace.drop(table)
+
+
+def _too_large(what: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"recoding: kk: {what}, too many to look for all assignments, which global_1k is about; raise minimum_level, "
+        "so that fewer rows differ, or ask for kind: kk, or for k_anonymity with recoding: local, which implies it"
+    )
