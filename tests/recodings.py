@@ -28,6 +28,7 @@ RECODINGS: Mapping[str, Mapping[str, Any]] = {
     "local, best": {"recoding": {"method": "local", "effort": "best"}},
     "local, ranges": {"recoding": {"method": "local", "ranges": ["age"]}},
     "kk": {"recoding": "kk", "privacy": [{"kk_anonymity": 2}]},
+    "kk, global": {"recoding": "kk", "privacy": [{"kk_anonymity": {"k": 2, "kind": "global_1k"}}]},
     "mondrian": {"recoding": "mondrian", "quasi_identifiers": {"age": None, "zip": None}},
     "mondrian, relaxed": {
         "recoding": {"method": "mondrian", "variant": "relaxed"},

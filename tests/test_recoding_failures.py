@@ -27,6 +27,10 @@ OWN = {
     "cells": ("release/recoded_suppressed",),
     "subtree, bottom up": ("recode/subtree/at_bottom", "recode/subtree/generalized"),
     "subtree": ("recode/subtree/",),
+    "kk, global": (
+        *(f"recode/kk/{name}" for name in ("candidates", "compared", "costs", "every_cell", "graph", "released")),
+        "recode/kk/wider_cells", "recode/kk/wider_pairs",
+    ),
     "kk": ("recode/kk/",),
     "forest": ("recode/pairs", "recode/parted", "recode/trees/", "recode/weights"),
     "cover": ("recode/cover/",),

@@ -580,6 +580,9 @@ def run_rows_and_records(connection: duckdb.DuckDBPyConnection) -> None:
         kanon_sql.plan(engine, spec)
         assert kanon_sql.anonymize(engine, spec).recoding
     every = {"kk_anonymity": {"k": 2, "kind": "global_1k"}}
+    assert kanon_sql.anonymize(
+        engine, spec_of(BY_AGE, recoding="kk", privacy=[every], source="pupils", **columns)
+    ).passed
     kanon_sql.check(engine, spec_of(BY_AGE, privacy=[every], source="pupils", **columns))
     drawn = {"epsilon": 2, "delta": 0.01, "generalization": {"n": 1, "s": 1}, "total": {"epsilon": 9, "delta": 0.1}}
     searched = {**drawn, "search": {"epsilon": 1}}

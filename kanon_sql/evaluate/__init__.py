@@ -7,7 +7,7 @@ definition of a class query (``classes``) and nothing else: verification must no
 
 from __future__ import annotations
 
-from kanon_sql.evaluate.assignments import matches_of
+from kanon_sql.evaluate.assignments import matches_of, matching_edges
 from kanon_sql.evaluate.budget import Budget
 from kanon_sql.evaluate.class_counts import Bin, Counted, Table, count_classes, node_frames
 from kanon_sql.evaluate.class_unions import refuse_overlaps
@@ -78,6 +78,7 @@ __all__ = [
     "is_sound",
     "judged_columns",
     "matches_of",
+    "matching_edges",
     "node_frames",
     "order_domains",
     "order_of",

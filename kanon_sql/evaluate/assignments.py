@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 
-__all__ = ["matches_of"]
+__all__ = ["matches_of", "matching_edges"]
 
 _SOURCE, _SINK = 0, 1
 
@@ -29,6 +29,28 @@ def matches_of(
     Returns:
         Group of records -> rows; None when there is no such assignment.
     """
+    matching = matching_edges(records, rows, edges)
+    if matching is None:
+        return None
+    found = dict.fromkeys(records, 0)
+    for (record, row), is_match in zip(edges, matching, strict=True):
+        found[record] += rows[row] * is_match
+    return found
+
+
+def matching_edges(
+    records: Mapping[int, int], rows: Mapping[int, int], edges: Sequence[tuple[int, int]]
+) -> list[bool] | None:
+    """Which edges are in some assignment of every released row to a record of its own.
+
+    Args:
+        records: group of records -> how many they are.
+        rows: group of released rows -> how many they are.
+        edges: (group of records, group of rows) wherever these are consistent, each once.
+
+    Returns:
+        In the order of the edges; None when there is no such assignment.
+    """
     graph = _Graph(2 + len(records) + len(rows))
     of_records = {group: 2 + place for place, group in enumerate(records)}
     of_rows = {group: 2 + len(records) + place for place, group in enumerate(rows)}
@@ -41,12 +63,10 @@ def matches_of(
     if graph.fill() < total:
         return None
     component = graph.components()
-    found = dict.fromkeys(records, 0)
-    for (record, row), arc in zip(edges, between, strict=True):
-        carries = graph.left[arc ^ 1] > 0
-        if carries or component[of_records[record]] == component[of_rows[row]]:
-            found[record] += rows[row]
-    return found
+    return [
+        graph.left[arc ^ 1] > 0 or component[of_records[record]] == component[of_rows[row]]
+        for (record, row), arc in zip(edges, between, strict=True)
+    ]
 
 
 class _Graph:

@@ -35,7 +35,7 @@ MOST_PAIRS = 2**32
 """Different records times different rows that are compared at most: 65,536 of each. Most pairs are never looked at,
 since a record is joined with the labels that cover it, but a table may have so many."""
 
-MOST_EDGES = 20_000
+MOST_EDGES = 50_000
 """A graph of more edges is not fetched: these numbers tell nothing of anybody, but the client would have to hold it."""
 
 

@@ -16,6 +16,8 @@ what they regain for each vector that they no longer cover, and one is refused w
 itself would leave a vector fewer than k rows; the first is always taken. So rows and records stay (k,k)-anonymous after
 each round, and no label is above that of the local recoding. A class of at least k rows that is left as it is covers
 its own records, so a part of the classes can be looked at alone.
+
+For global (1,k)-anonymity the rows so found are widened again, see :mod:`kanon_sql.recode.widening`.
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ from kanon_sql.recode.paths import Path
 from kanon_sql.recode.recoded import Recoded, Tried, highest_levels
 from kanon_sql.recode.release import Mapped, described, raised_of
 from kanon_sql.recode.sweep import Prices, prices_of
+from kanon_sql.recode.widening import Widened, Widening
 from kanon_sql.search import Stopped
 from kanon_sql.spec import KAnonymityRequirement, RecodingOptions, Spec
 from kanon_sql.sql import Relation, render
@@ -80,22 +83,37 @@ class KKRecoded(Recoded):
         inner: the local recoding, k-anonymous, that it began with, as its frequency sets were prepared.
         found: per class, how many records and rows are at least consistent.
         left_whole: vectors whose cells were not looked at, since there would be too many pairs.
+        widened: rounds in which rows were widened again, for global (1,k)-anonymity; None without such.
     """
 
     inner: Prepared
     found: Relation
     left_whole: int
+    widened: int | None
 
     @property
     def notes(self) -> list[str]:
         """What the user should know: above all, that this is not k-anonymity."""
         (model,) = self.models
         k = model.least_consistent
-        said = [
-            *super().notes,
-            f"{model.label} is weaker than {k}-anonymity: it does not protect from who knows the quasi-identifiers of "
-            "everybody in the table, and classes may have fewer rows",
-        ]
+        if model.tries_assignments:
+            weaker = (
+                f"{model.label} is no {k}-anonymity: every record has {k} rows that may be its own, also for who knows "
+                "the quasi-identifiers of everybody in the table, but these are not equally likely, and classes may "
+                "have fewer rows"
+            )
+        else:
+            weaker = (
+                f"{model.label} is weaker than {k}-anonymity: it does not protect from who knows the quasi-identifiers "
+                "of everybody in the table, and classes may have fewer rows"
+            )
+        said = [*super().notes, weaker]
+        if model.tries_assignments:
+            said.append(
+                "the classes of the local recoding are released as they are: no other rows that were found lose less"
+                if self.widened is None
+                else f"rounds in which rows were widened, so that every record has {k} matches: {self.widened}"
+            )
         if self.left_whole:
             said.append(
                 f"{self.left_whole:,} different rows keep the labels of the local recoding: to compare all would take "
@@ -251,6 +269,11 @@ class _Lowering:
         return self.begun.state
 
     @property
+    def by_assignment(self) -> bool:
+        """Whether every record needs k matches, not rows alone."""
+        return any(model.tries_assignments for model in models_of(self.spec))
+
+    @property
     def lowered(self) -> tuple[Path, ...]:
         """The columns that have levels to choose from."""
         return self.state.cuttable
@@ -273,7 +296,11 @@ class _Lowering:
                     state.workspace.report(f"lowering cells: round {rounds}", None)
         except Stopped as reason:
             stopped = str(reason)
-        return self._recoded(held, at, rounds, stopped)
+        if not self.by_assignment:
+            return self._recoded(held, at, rounds, stopped)
+        wide, stopped = Widening(state, self._make, self.k, held, prices.table).run(at.cells, budget, stopped)
+        at = None if wide is None else _At(wide.cells, wide.pairs, 0)
+        return self._recoded(held, at, rounds, stopped, wide)
 
     def _make(self, name: str, tables: Mapping[str, Relation], what: str | None = None, **context: Any) -> Relation:
         state = self.state
@@ -319,11 +346,14 @@ class _Lowering:
             state.workspace.drop(table)
         return following
 
-    def _recoded(self, held: Relation, at: _At | None, rounds: int, stopped: str | None) -> KKRecoded:
+    def _recoded(
+        self, held: Relation, at: _At | None, rounds: int, stopped: str | None, wide: Widened | None = None
+    ) -> KKRecoded:
         """Every vector by its labels; those with the same ones are one class."""
         state, begun, paths = self.state, self.begun, self.state.paths
         levels = {} if at is None else {"cells": at.cells}
-        tight = self._make("tight", {"held": held, **levels}, indexes=tuple(path.index for path in self.lowered))
+        indexes = () if at is None else tuple(path.index for path in self.lowered)
+        tight = self._make("tight", {"held": held, **levels}, indexes=indexes)
         joined = state.make("joined", "joined", {"tight": tight}, attributes=tuple(paths), ranged=())
         assigned = self._make("assigned", {"held": held})
         classed = state.make(
@@ -333,7 +363,12 @@ class _Lowering:
         tables = {"joined": joined, "labels": state.labels}
         classes = state.make("class_labels", "classes", tables, attributes=tuple(paths), ranged=())
         pairs = {} if at is None else {"pairs": at.pairs}
-        found = self._make("found", {"held": held, "classed": classed, **pairs}, compared=at is not None)
+        if wide is not None:
+            pairs["matches"] = wide.matches
+        found = self._make(
+            "found", {"held": held, "classed": classed, **pairs},
+            compared=at is not None, matched=wide is not None, assigned=self.by_assignment,
+        )  # fmt: skip
         count, rows, squares = state.row("summary", {"classes": classes})
         kinds = sum(path.high - path.low + 1 for path in paths)
         mapped = Mapped(
@@ -360,6 +395,7 @@ class _Lowering:
             inner=self.given,
             found=found,
             left_whole=0 if at is None else at.left_whole,
+            widened=None if wide is None else wide.rounds,
         )
         lost = Tried(made.mean_loss, rounds, begun.tried.steps)
         return replace(made, tried={LOCAL: begun.tried, LOWERED: lost})

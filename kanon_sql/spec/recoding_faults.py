@@ -109,12 +109,7 @@ def _kk_faults(spec: Spec) -> Iterator[Fault]:
         why = f"{others[0]} is about classes of alike rows, which (k,k)-anonymous rows do not form; use recoding: local"
     elif len(asked) > 1:
         why = "privacy asks for several kinds; ask for kk alone, with the largest k"
-    elif asked[0].kind == "global_1k":
-        why = (
-            "global (1,k) counts assignments of all rows to records, and lowering a cell may take any number of them; "
-            "ask for k_anonymity with recoding: local, which implies it, and use this requirement with check"
-        )
-    elif asked[0].kind != "kk":
+    elif asked[0].kind not in ("kk", "global_1k"):
         why = f"(k,k)-anonymous rows are released, and {asked[0].kind} is weaker; ask for kind: kk, which implies it"
     if why is not None:
         yield Fault(("recoding", "method"), f"kk releases rows for kk_anonymity alone: {why}", True)

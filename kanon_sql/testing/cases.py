@@ -314,6 +314,17 @@ CASES: dict[str, dict[str, Any]] = {
         "privacy": [{"kk_anonymity": 4}],
         "suppression": {"limit": 0.6},
     },
+    "kk, matches of every record, NULLs, rows suppressed": {
+        "recoding": "kk",
+        "quasi_identifiers": {
+            "age": {"intervals": [5, 20], "bottom": 0, "top": 80, "maximum_level": 2},
+            "zip": {"prefix": [4, 3], "weight": 2},
+            "sex": SPEC["quasi_identifiers"]["sex"],
+        },
+        "sensitive": [],
+        "privacy": [{"kk_anonymity": {"k": 5, "kind": "global_1k"}}],
+        "suppression": {"limit": 0.6},
+    },
     "mondrian": {"recoding": "mondrian", "privacy": [{"k_anonymity": 2}]},
     "mondrian, relaxed": {
         "recoding": {"method": "mondrian", "variant": "relaxed"},

@@ -73,7 +73,7 @@ class KKAnonymityModel(PrivacyModel):
         """A search counts classes, and this is about rows and records that overlap."""
         return (
             "the search counts classes, and this counts the records of the source that each row covers; ask for "
-            "k_anonymity, which implies it, or use recoding: kk, which releases (k,k)-anonymous rows"
+            "k_anonymity, which implies it, or use recoding: kk, which releases (k,k)- and global (1,k)-anonymous rows"
         )
 
     @property
