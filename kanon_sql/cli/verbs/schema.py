@@ -61,5 +61,5 @@ def schema(
         else:
             from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
 
-            kinds = dict(zip(_SPECS, (TableSpec, CloakSpec, PerturbSpec), strict=True))
-            print_json((kinds[asked[0]] if asked else Spec).json_schema())
+            kind = TableSpec if table_spec else CloakSpec if cloak_spec else PerturbSpec if perturb_spec else Spec
+            print_json(kind.json_schema())
