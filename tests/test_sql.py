@@ -611,6 +611,15 @@ def run_attacks(connection: duckdb.DuckDBPyConnection) -> None:
     kanon_sql.audit(engine, strict, "cells", attacks=["consistency"])
     connection.execute("CREATE TABLE masked AS SELECT '*' AS n, s FROM t")  # which may stand beside any level
     kanon_sql.audit(engine, strict, "masked", attacks=["consistency"])
+    kanon_sql.audit(engine, strict, external="census", on=["n"], attacks=["mapping"])
+
+
+def run_sequence(connection: duckdb.DuckDBPyConnection) -> None:
+    engine = kanon_sql.connect(connection)
+    asked = [{"m_invariance": {"attribute": "s", "m": 2, "history": "history", "ranges": ["n"]}}]
+    base = {**BY_AGE, "unit": "person", "release": "sequence", "suppression": None}
+    for _ in range(2):
+        assert kanon_sql.anonymize(engine, spec_of(base, privacy=asked)).passed
 
 
 def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
@@ -698,6 +707,7 @@ def test_every_template_is_used(used: set[str], tmp_path: Path) -> None:
         run_populations(connection)
         run_rows_and_records(connection)
         run_attacks(connection)
+        run_sequence(connection)
         run_other_verbs(connection, tmp_path)
     run_parties()
     # A rollup is built only when it pays, which no small run does; it has a test of its own. The
