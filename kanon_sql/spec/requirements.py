@@ -157,7 +157,7 @@ class LDiversityRequirement(Requirement):
     estimator: Annotated[
         Literal["shannon", "grassberger"] | None,
         checked(choice("estimator of entropy", ("shannon", "grassberger"))),
-        WithJsonSchema({"enum": ["shannon", "grassberger", None]}),
+        WithJsonSchema({"anyOf": [{"enum": ["shannon", "grassberger"]}, {"type": "null"}]}),
     ] = Field(
         default=None,
         description="For entropy: of the class's own values (shannon, the default), or of what they are a sample of.",
