@@ -159,6 +159,17 @@ def test_estimates_from_a_sample(shared_database: Database, unit: str | None) ->
     assert len(outcomes) > 1
 
 
+@pytest.mark.parametrize(("population", "levels"), [(40, [(0,)]), (41, [()]), (80, [()]), (81, None)])
+def test_an_estimate_may_be_exactly_the_least_one(database: Database, population: int, levels: Any) -> None:
+    database.table("firms", COLUMNS, [("ab"[firm % 2], 1, firm, 10) for firm in range(8)])
+    given: dict[str, Any] = {
+        "version": 1, "source": "firms", "weight": "turnover", "dimensions": {"region": None},
+        "rules": {"threshold": 4, "population": population}, "protection": "collapsing",
+    }  # fmt: skip
+    result = kanon_sql.tabulate(database.engine, kanon_sql.TableSpec.from_dict(given))
+    assert (result.levels if result.passed else None) == levels
+
+
 @pytest.mark.parametrize("weight", [None, 0, -3])
 def test_a_row_that_stands_for_nobody_is_refused(database: Database, weight: int | None) -> None:
     database.table("firms", COLUMNS, [("a", 1, firm, 5) for firm in range(5)] + [("a", 1, 9, weight)])
