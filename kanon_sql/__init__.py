@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kanon_sql.errors import KanonError, RequirementNotMet, SpecError
     from kanon_sql.evaluate import Budget
     from kanon_sql.report.html import html_fragment, html_report
-    from kanon_sql.spec import Spec, TableSpec
+    from kanon_sql.spec import PerturbSpec, Spec, TableSpec
     from kanon_sql.verbs.anonymize import anonymize
     from kanon_sql.verbs.apply import apply
     from kanon_sql.verbs.audit import AuditResult, audit
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.estimate import estimate
     from kanon_sql.verbs.hierarchy import HierarchyResult, hierarchy
     from kanon_sql.verbs.ledger import ledger
+    from kanon_sql.verbs.perturb import Perturbation, perturb
     from kanon_sql.verbs.plan import plan
     from kanon_sql.verbs.render import render
     from kanon_sql.verbs.result import Result
@@ -32,6 +33,8 @@ __all__ = [
     "Budget",
     "HierarchyResult",
     "KanonError",
+    "PerturbSpec",
+    "Perturbation",
     "Republication",
     "RequirementNotMet",
     "Result",
@@ -51,6 +54,7 @@ __all__ = [
     "html_fragment",
     "html_report",
     "ledger",
+    "perturb",
     "plan",
     "render",
     "risk",
@@ -62,6 +66,8 @@ _HOME = {
     "Budget": "kanon_sql.evaluate.budget",
     "HierarchyResult": "kanon_sql.verbs.hierarchy.result",
     "KanonError": "kanon_sql.errors",
+    "PerturbSpec": "kanon_sql.spec",
+    "Perturbation": "kanon_sql.verbs.perturb",
     "Republication": "kanon_sql.disclosure.invariance",
     "RequirementNotMet": "kanon_sql.errors",
     "Result": "kanon_sql.verbs.result",
@@ -80,6 +86,7 @@ _HOME = {
     "html_fragment": "kanon_sql.report.html",
     "html_report": "kanon_sql.report.html",
     "ledger": "kanon_sql.verbs.ledger",
+    "perturb": "kanon_sql.verbs.perturb",
     "plan": "kanon_sql.verbs.plan",
     "render": "kanon_sql.verbs.render",
     "risk": "kanon_sql.verbs.risk",

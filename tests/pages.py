@@ -38,7 +38,7 @@ from sqlglot import exp
 from typer.testing import CliRunner
 
 from kanon_sql.cli import app
-from kanon_sql.spec import Spec, TableSpec
+from kanon_sql.spec import PerturbSpec, Spec, TableSpec
 from kanon_sql.testing import Subject
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -214,6 +214,11 @@ class Run:
         if {"version", "source", "dimensions"} <= data.keys():
             table = TableSpec.load(block.title) if block.title is not None else TableSpec.parse(block.text, block.place)
             assert table.rules
+        elif {"version", "source", "perturb"} <= data.keys():
+            masking = (
+                PerturbSpec.load(block.title) if block.title is not None else PerturbSpec.parse(block.text, block.place)
+            )
+            assert masking.perturb
         elif {"version", "source"} <= data.keys():
             spec = Spec.load(block.title) if block.title is not None else Spec.parse(block.text, block.place)
             assert spec.privacy

@@ -136,6 +136,10 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path) -> None:
         (clinic / "table.yml").write_text(
             "version: 1\nsource: visits\nrelease: ages\ndimensions: {diagnosis: }\nrules: {threshold: 5}\n"
         )
+    if verb == "perturb":
+        (clinic / "masking.yml").write_text(
+            "version: 1\nsource: visits\nrelease: masked\nkey: name\nperturb: {age: {noise: 0.2}}\nkeep: [zip]\n"
+        )
     if verb == "apply":
         (clinic / "spec.yml").write_text(f"{SPEC}recoding: {{keep: learned}}\n")
         assert run("anonymize", "spec.yml", "-d", "clinic.duckdb").exit_code == 0

@@ -28,7 +28,7 @@ from kanon_sql.errors import ExitCode
 from kanon_sql.models.privacy import model_of
 from kanon_sql.models.quality import METRICS
 from kanon_sql.search import STRATEGIES
-from kanon_sql.spec import Spec, TableSpec, differential_privacy_in, parse_requirement, requirements
+from kanon_sql.spec import PerturbSpec, Spec, TableSpec, differential_privacy_in, parse_requirement, requirements
 from kanon_sql.spec.checks import Part
 
 sys.path.append(str(DOCS / "hooks"))
@@ -331,8 +331,9 @@ def test_every_key_of_the_spec_is_in_its_reference() -> None:
             if inner.__module__.startswith("kanon_sql."):  # not those that other tests make
                 yield from below(inner) if inner.__subclasses__() else [inner]
 
-    of_tables = set(spec_reference.parts_of(TableSpec)) - set(listed)  # tests/test_tabulate.py reads their reference
-    assert set(listed) | of_tables == set(below(Part)), "a model that the walk through the fields does not find"
+    # tests/test_tabulate.py and tests/test_perturb.py read the references of these.
+    others = {part for spec in (TableSpec, PerturbSpec) for part in spec_reference.parts_of(spec)} - set(listed)
+    assert set(listed) | others == set(below(Part)), "a model that the walk through the fields does not find"
     assert "None" not in shown
 
 

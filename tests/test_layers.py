@@ -37,6 +37,7 @@ ROOMS = [
     "release",
     "disclosure",
     "tables",  # cells, not rows: what is released of a table of counts or sums
+    "perturbation",  # untrue rows, which are no anonymization
     "verbs",
     "report",
     "cli",

@@ -611,6 +611,24 @@ def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None
     kanon_sql.hierarchy(engine, spec, values={"n": ["1", "2"]})
     given = {"version": 1, "source": "t", "release": "t_table", "dimensions": {"s": None}, "rules": {"threshold": 3}}
     kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict(given))
+    steps = {"sample": {"fraction": 0.9, "by": "person"}, "columns": {"person": {"round": 2, "top": 50}}}
+    kanon_sql.plan(engine, spec_of(BY_AGE, keep=["person"], privacy=[{"k_anonymity": 1}], steps=steps))
+    kanon_sql.plan(engine, spec_of(BY_AGE, privacy=[{"k_anonymity": 1}], utility={"classify": "s"}, sensitive=["s"]))
+    methods: dict[str, dict[str, Any]] = {"noise": {"n": {"noise": 0.5}}, "rank_swap": {"n": {"rank_swap": 0.5}}}
+    methods |= {"swap": {"s": {"swap": 0.5}}, "pram": {"s": {"pram": 0.5}}}
+    methods["matrix"] = {"letter": {"pram": {"matrix": {"a": {"b": 1}, "b": {"a": 1}}}}}
+    connection.execute("CREATE TABLE lettered AS SELECT *, CASE WHEN s = 0 THEN 'a' ELSE 'b' END AS letter FROM t")
+    for number, perturbed in enumerate(methods.values()):
+        given = {
+            "version": 1,
+            "source": "lettered",
+            "release": f"masked{number}",
+            "key": "person",
+            "perturb": perturbed,
+        }
+        kanon_sql.perturb(engine, kanon_sql.PerturbSpec.from_dict({**given, "keep": ["m"]}))
+    with pytest.raises(SpecError, match="untrue"):
+        kanon_sql.check(engine, spec, "masked0")
     connection.execute("CREATE TABLE sizes AS SELECT i / 7.0 AS height, 'c' || (i % 9) AS city FROM range(99) r(i)")
     write_spec(engine, "sizes", skeleton_directory=folder / "skeletons")
 

@@ -14,20 +14,21 @@ from kanon_sql.errors import KanonError
 __all__ = ["SECTIONS", "markdown", "objects"]
 
 SECTIONS = {
-    "Connect": ["connect", "Spec", "TableSpec"],
+    "Connect": ["connect", "Spec", "TableSpec", "PerturbSpec"],
     "Verbs": [
-        "plan", "anonymize", "apply", "check", "audit", "risk", "tabulate", "hierarchy", "compare", "estimate",
-        "render", "ledger",
+        "plan", "anonymize", "apply", "check", "audit", "risk", "tabulate", "perturb", "hierarchy", "compare",
+        "estimate", "render", "ledger",
     ],
     "Options": ["Budget", "Republication"],
     "Reports": ["html_report", "html_fragment"],
-    "Results": ["Result", "AuditResult", "HierarchyResult", "Tabulation"],
+    "Results": ["Result", "AuditResult", "HierarchyResult", "Tabulation", "Perturbation"],
 }  # fmt: skip
 """Heading -> names of :mod:`kanon_sql`."""
 
 MEMBERS = {
     "Spec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "base_dir", "resolve"],
     "TableSpec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "base_dir", "resolve"],
+    "PerturbSpec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "base_dir", "resolve"],
     "Budget": [],
     "Conformance": [],
     "Cost": ["to_dict"],

@@ -6,7 +6,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from kanon_sql.report.json import audit_schema, comparison_schema, result_schema, risk_schema, tabulation_schema
+from kanon_sql.report.json import (
+    audit_schema,
+    comparison_schema,
+    perturbation_schema,
+    result_schema,
+    risk_schema,
+    tabulation_schema,
+)
 
 __all__ = ["SCHEMAS", "markdown"]
 
@@ -16,6 +23,7 @@ SCHEMAS = {
     "audit": audit_schema,
     "risk": risk_schema,
     "tabulate": tabulation_schema,
+    "perturb": perturbation_schema,
 }
 """Verbs -> the schema of what they print."""
 

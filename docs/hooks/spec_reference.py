@@ -40,6 +40,10 @@ _TITLES = {
     "Suppression": "suppression",
     "SearchOptions": "search",
     "LedgerOptions": "ledger",
+    "ReleaseSteps": "steps",
+    "Utility": "utility",
+    "SampleStep": "steps: sample",
+    "ColumnStep": "steps: columns",
 }
 """Model -> the key under which it is written."""
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from kanon_sql.errors import DatabaseError
 
 if TYPE_CHECKING:
-    from kanon_sql.spec import Spec, TableSpec
+    from kanon_sql.spec import PerturbSpec, Spec, TableSpec
 
-__all__ = ["MEMORY", "load_spec", "load_table_spec", "need_database"]
+__all__ = ["MEMORY", "load_perturb_spec", "load_spec", "load_table_spec", "need_database"]
 
 MEMORY = ":memory:"
 
@@ -20,6 +20,13 @@ def load_spec(path: Path) -> Spec:
     from kanon_sql.spec import Spec
 
     return Spec.load(path)
+
+
+def load_perturb_spec(path: Path) -> PerturbSpec:
+    """The perturbation spec in a file."""
+    from kanon_sql.spec import PerturbSpec
+
+    return PerturbSpec.load(path)
 
 
 def load_table_spec(path: Path) -> TableSpec:

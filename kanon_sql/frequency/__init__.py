@@ -27,13 +27,16 @@ from kanon_sql.frequency.source import (
     is_same_table,
     no_such_table,
     open_table,
+    plain_source_of,
     source_columns,
     source_of,
     unknown_columns,
 )
+from kanon_sql.frequency.steps import DRAWN_FROM, draw_of
 from kanon_sql.frequency.value_facts import ValueFacts, measured_models, value_facts_of, with_hierarchy
 
 __all__ = [
+    "DRAWN_FROM",
     "Counting",
     "FrequencySets",
     "KeptSets",
@@ -45,6 +48,7 @@ __all__ = [
     "build_frequency_sets",
     "classes_of",
     "count_attributes",
+    "draw_of",
     "explained_if_missing",
     "holds_all",
     "is_same_table",
@@ -52,6 +56,7 @@ __all__ = [
     "measured_models",
     "no_such_table",
     "open_table",
+    "plain_source_of",
     "population_notes",
     "populations_of",
     "prepared",

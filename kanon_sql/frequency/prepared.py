@@ -101,4 +101,6 @@ def _key(spec: Spec, models: Sequence[PrivacyModel]) -> object:
     """Equal where the frequency sets are the same: k, the limit, the search and the release may differ, and no more."""
     others = [model for model in models if not model.judges_size]
     columns = list(spec.quasi_identifiers.items())
-    return spec.source, spec.base_dir, spec.unit, spec.nulls, columns, spec.told, others
+    sampled = spec.steps is not None and spec.steps.sample is not None
+    steps = None if spec.steps is None else (spec.steps.to_dict(), spec.sampling_key if sampled else None)
+    return spec.source, spec.base_dir, steps, spec.unit, spec.nulls, columns, spec.told, others

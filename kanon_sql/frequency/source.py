@@ -9,6 +9,7 @@ from difflib import get_close_matches
 
 from kanon_sql.engines import Column, Engine, Workspace
 from kanon_sql.errors import DatabaseError, Problem, SpecError
+from kanon_sql.frequency.steps import stepped
 from kanon_sql.hierarchies import exact_texts, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.spec import Origin, Spec, format_table_name
 from kanon_sql.sql import Relation, source_relation
@@ -19,6 +20,7 @@ __all__ = [
     "is_same_table",
     "no_such_table",
     "open_table",
+    "plain_source_of",
     "source_columns",
     "source_of",
     "unknown_columns",
@@ -94,7 +96,8 @@ def open_table(engine: Engine, spec: Origin, parts: tuple[str, ...] | None) -> O
         parts: the table's name; None for the source.
     """
     source = spec.source.table
-    is_source = parts is None or (source is not None and is_same_table(engine, source, parts))
+    as_it_stands = not isinstance(spec, Spec) or spec.steps is None  # else the source by its name is another table
+    is_source = parts is None or (as_it_stands and source is not None and is_same_table(engine, source, parts))
     relation = source_of(engine, spec) if parts is None else engine.relation(table=parts, query=None, file=None)
     named = parts or source
     with explained_if_missing(engine, named):
@@ -148,7 +151,16 @@ def source_columns(workspace: Workspace, spec: Spec, relation: str) -> dict[str,
 
 
 def source_of(engine: Engine, spec: Origin) -> str:
-    """The FROM form of the spec's source."""
+    """The FROM form of the spec's source, after its release steps."""
+    relation = plain_source_of(engine, spec)
+    if not isinstance(spec, Spec) or spec.steps is None:
+        return relation
+    with explained_if_missing(engine, spec.source.table):
+        return stepped(engine, spec, relation)
+
+
+def plain_source_of(engine: Engine, spec: Origin) -> str:
+    """The FROM form of the spec's source as it stands."""
     file = None if spec.source.file is None else str(spec.resolve(spec.source.file))
     return engine.relation(table=spec.source.table, query=spec.source.query, file=file)
 

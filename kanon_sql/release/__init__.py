@@ -19,7 +19,7 @@ from kanon_sql.release.differential.randomness import operating_system
 from kanon_sql.release.earlier import JointVerdict, addition, coarsened, comparable_releases, compared, held_levels
 from kanon_sql.release.kept import keep, kept_recoding, refuse_foreign_kept
 from kanon_sql.release.ledger import Entry, read_ledger, withdraw_entry
-from kanon_sql.release.manifest import MANIFEST_TABLE, Pending, Record, pending_records, published_manifest
+from kanon_sql.release.manifest import MANIFEST_TABLE, Pending, Record, is_untrue, pending_records, published_manifest
 from kanon_sql.release.publish import publish, put_back, refuse_foreign_release
 from kanon_sql.release.unsafe_nodes import UnsafeNodes
 from kanon_sql.release.write import Choice, Written, staged, written_release
@@ -43,6 +43,7 @@ __all__ = [
     "draw",
     "expected_size",
     "held_levels",
+    "is_untrue",
     "keep",
     "kept_recoding",
     "lattice_to_choose_from",

@@ -28,6 +28,7 @@ __all__ = [
     "Record",
     "id_of_kept",
     "is_of_kept",
+    "is_untrue",
     "pending_records",
     "published_manifest",
     "recorded_state",
@@ -40,6 +41,9 @@ MAX_PENDING = 10_000
 """More runs that were cut off while they published are an error."""
 
 _PENDING, _WITHDRAWN = "pending", "withdrawn"
+
+_UNTRUE = '"truthful": false'
+"""How a manifest's JSON says so; inside a text of it the quotes would be escaped."""
 
 _RUN_ID = re.compile(r"[0-9a-z]{1,64}")
 
@@ -118,6 +122,16 @@ def recorded_state(workspace: Workspace, table: Relation, release_name: str, run
     if not found or _WITHDRAWN in found:
         return None
     return "pending" if found == {_PENDING} else "published"
+
+
+def is_untrue(workspace: Workspace, parts: tuple[str, ...]) -> bool:
+    """Whether a table is a release whose manifest says that its values are untrue."""
+    run_id = workspace.engine.mark(parts)
+    table = Relation((*parts[:-1], MANIFEST_TABLE))
+    if run_id is None or workspace.engine.exists(table.parts) != "table":
+        return False
+    (found,) = workspace.row("release/manifest/untrue", table=table, run_id=run_id, mark=_UNTRUE)
+    return bool(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ __all__ = [
     "html",
     "json",
     "ledger",
+    "perturbation",
     "pictures",
     "pipelines",
     "risk",

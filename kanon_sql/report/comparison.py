@@ -32,6 +32,7 @@ def tables(comparison: Comparison, *, narrow: bool = False) -> Iterator[tuple[st
     for title, (heads, rows) in (
         ("Privacy against detail (lower is better)", comparison_table(comparison, narrow=narrow)),
         ("What it took", _cost_table(comparison) if narrow and _recoded(comparison) else ([], [])),
+        ("Telling a column (share of held-out rows of the source)", _utility_table(comparison)),
         ("Levels", _levels_table(comparison)),
         ("Not possible", _reasons_table(comparison)),
     ):
@@ -113,6 +114,19 @@ def _cost_table(comparison: Comparison) -> Cells:
         for run, result in ran
     ]
     return [*asked_heads(comparison), *_COST, "proven"], rows
+
+
+def _utility_table(comparison: Comparison) -> Cells:
+    """How well a column is told by what each release teaches; empty where none was named."""
+    heads = {"trained on the release#": "release", "on the source#": "source", "most frequent value#": "majority"}
+    rows = []
+    for run in comparison.runs:
+        if run.result is not None and run.result.utility is not None:
+            found = run.result.utility
+            shares = [found["accuracy"][name] for name in heads.values()]
+            cells = ["-" if share is None else f"{share:.4f}" for share in shares]
+            rows.append([*asked_cells(comparison, run), found["classify"], *cells])
+    return [*asked_heads(comparison), "column", *heads], rows
 
 
 def _proven(result: Result) -> str:

@@ -6,7 +6,15 @@ import json
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["audit_schema", "comparison_schema", "result_schema", "risk_schema", "tabulation_schema", "to_json"]
+__all__ = [
+    "audit_schema",
+    "comparison_schema",
+    "perturbation_schema",
+    "result_schema",
+    "risk_schema",
+    "tabulation_schema",
+    "to_json",
+]
 
 
 def to_json(data: Any) -> str:
@@ -47,6 +55,11 @@ def risk_schema() -> dict[str, Any]:
 def tabulation_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``Tabulation.to_dict()``."""
     return _schema("tabulate.schema.json")
+
+
+def perturbation_schema() -> dict[str, Any]:
+    """The JSON Schema (Draft 2020-12) of ``Perturbation.to_dict()``."""
+    return _schema("perturb.schema.json")
 
 
 def _schema(file: str) -> dict[str, Any]:

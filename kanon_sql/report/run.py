@@ -26,7 +26,7 @@ class Run(BaseModel):
 
     Attributes:
         verb: what was asked.
-        verdict: ``pass`` or ``fail``; None for verbs without a verdict.
+        verdict: ``pass``, ``fail``, or ``untrue`` for what ``perturb`` published; None for verbs without a verdict.
         message: the verdict in a sentence.
     """
 
@@ -53,8 +53,8 @@ class Run(BaseModel):
 
     @property
     def passed(self) -> bool | None:
-        """Whether the verdict is ``pass``; None without a verdict."""
-        return None if self.verdict is None else self.verdict == "pass"
+        """Whether the verdict is ``pass``; None without a verdict, and where values are untrue."""
+        return None if self.verdict in (None, "untrue") else self.verdict == "pass"
 
     @property
     def others(self) -> dict[str, Any]:
@@ -105,7 +105,10 @@ def _without_revealed(data: Any) -> tuple[Any, bool]:
 
 
 def _of_manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """A manifest says of a published release what ``anonymize`` said of it."""
+    """A manifest says of a published release what ``anonymize`` said of it, or ``perturb``."""
+    if manifest.get("truthful") is False and isinstance(manifest.get("perturbation"), Mapping):
+        rest = {key: value for key, value in manifest.items() if key not in ("kanon_sql", "perturbation")}
+        return {**rest, **manifest["perturbation"], "verb": "perturb", "verdict": "untrue"}
     rows = manifest.get("rows")
     said = ""
     if isinstance(rows, Mapping) and all(isinstance(rows.get(name), int) for name in ("released", "source")):

@@ -111,6 +111,8 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         )
     if result.metrics:
         parts += section("Quality (lower is better)", _metrics(result.metrics))
+    if result.utility is not None:
+        parts += section(f"Telling {result.utility['classify']} (share told rightly)", facts(_utility(result.utility)))
     if result.search is not None:
         parts += section("Search", facts(_search(result.search, result.node is not None)))
         names = list(result.node or {})
@@ -128,6 +130,18 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]
     return Group(*parts)
+
+
+def _utility(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    said = {
+        "source": "trained on the source",
+        "release": "trained on the release",
+        "majority": "the most frequent value",
+    }
+    for name, words in said.items():
+        share = found["accuracy"][name]
+        yield words, "-" if share is None else f"{share:.4f}"
+    yield "tested on", f"{number(found['tested'])} rows of the source, in {found['folds']} folds"
 
 
 def verdict(passed: bool, message: str) -> RenderableType:

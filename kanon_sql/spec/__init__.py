@@ -30,21 +30,26 @@ from kanon_sql.spec.hierarchy import (
     ValueHierarchy,
 )
 from kanon_sql.spec.load import read_yaml
+from kanon_sql.spec.masking import Masking, Noise, Pram
 from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.origin import Origin
+from kanon_sql.spec.perturbation import PerturbSpec
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
 from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding
-from kanon_sql.spec.recoding_faults import recoding_faults
+from kanon_sql.spec.recoding_faults import classify_faults, recoding_faults
 from kanon_sql.spec.redact import redact_sql, sha256
 from kanon_sql.spec.registry import forget_requirement, parse_requirement, register_requirement, requirements
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement, TClosenessRequirement
 from kanon_sql.spec.risk import RiskRequirement
+from kanon_sql.spec.secret import secret_in
 from kanon_sql.spec.sections import Source, Suppression
+from kanon_sql.spec.steps import ColumnStep
 from kanon_sql.spec.tabulation import TableSpec
 from kanon_sql.spec.tree import TreeHierarchy
 from kanon_sql.spec.uniqueness import PopulationUniquenessRequirement
+from kanon_sql.spec.utility import Utility
 
 __all__ = [
     "MOST_DIGITS",
@@ -52,6 +57,7 @@ __all__ = [
     "AlphaKAnonymityRequirement",
     "BayesOptimalRequirement",
     "BetaLikenessRequirement",
+    "ColumnStep",
     "ConsistencyKind",
     "DatesHierarchy",
     "DeltaDisclosureRequirement",
@@ -65,9 +71,13 @@ __all__ = [
     "KKAnonymityRequirement",
     "KMapRequirement",
     "LDiversityRequirement",
+    "Masking",
+    "Noise",
     "Origin",
     "PSensitiveRequirement",
+    "PerturbSpec",
     "PopulationUniquenessRequirement",
+    "Pram",
     "PrefixHierarchy",
     "QuasiIdentifier",
     "RecodingOptions",
@@ -82,7 +92,9 @@ __all__ = [
     "TableHierarchy",
     "TableSpec",
     "TreeHierarchy",
+    "Utility",
     "ValueHierarchy",
+    "classify_faults",
     "differential_privacy_in",
     "forget_requirement",
     "format_table_name",
@@ -94,5 +106,6 @@ __all__ = [
     "redact_sql",
     "register_requirement",
     "requirements",
+    "secret_in",
     "sha256",
 ]

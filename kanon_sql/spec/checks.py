@@ -285,6 +285,8 @@ class Part(BaseModel):
 
     expected: ClassVar[str] = "a mapping"
     """What the value is, for messages."""
+    elsewhere: ClassVar[Mapping[str, str]] = {}
+    """Keys that belong into another kind of spec -> why, and where they go."""
     never_empty: ClassVar[tuple[str, ...]] = ()
     """Keys that must not be written without a value; for others that means the default."""
 
@@ -314,6 +316,9 @@ class Part(BaseModel):
         faults = Faults()
         unknown = [key for key in data if key not in cls.model_fields]
         for position, key in enumerate(unknown):
+            if key in cls.elsewhere:
+                faults.add((key,), cls.elsewhere[key], at_key=True)
+                continue
             hint = did_you_mean(str(key), cls.model_fields) if position < MAX_HINTS else "; see the first ones"
             faults.add((key,), f"unknown key{hint}", at_key=True)
         given = {

@@ -89,9 +89,9 @@ def show_path(loc: Loc) -> str:
 
 
 def in_tree(loc: Loc) -> bool:
-    """Whether a place is a value generalization tree, or inside one."""
+    """Whether a place is a value generalization tree or a transition matrix, or inside one."""
     return (len(loc) >= 3 and loc[0] == "quasi_identifiers" and loc[2] == "tree") or (
-        len(loc) >= 4 and loc[0] == "dimensions" and loc[2:4] == ("hierarchy", "tree")
+        len(loc) >= 4 and (loc[0], *loc[2:4]) in (("dimensions", "hierarchy", "tree"), ("perturb", "pram", "matrix"))
     )
 
 

@@ -30,7 +30,10 @@ from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement
 from kanon_sql.spec.roles import requirement_faults, role_faults
 from kanon_sql.spec.schema import tidy
+from kanon_sql.spec.secret import derived_key, new_secret, secret_in
 from kanon_sql.spec.sections import SearchOptions, Source, Suppression
+from kanon_sql.spec.steps import ReleaseSteps, steps_faults
+from kanon_sql.spec.utility import Utility
 
 __all__ = ["Spec"]
 
@@ -80,6 +83,8 @@ class Spec(Part):
         suppression: how many rows may be left out.
         search: algorithm and metric.
         recoding: whether a column has one level for all rows, or levels that differ by class.
+        steps: what is done to rows and columns before classes are made; None for nothing.
+        utility: the column that a classifier is to tell from the release; None for none.
         nulls: whether NULL in a quasi-identifier is a value, suppresses the row, or is an error.
         ledger: where releases are recorded and compared with earlier ones; None for no ledger.
 
@@ -97,6 +102,13 @@ class Spec(Part):
     """
 
     expected: ClassVar[str] = "a mapping with version, source, quasi_identifiers and privacy"
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "perturb": (
+            "what noise, swapping or PRAM makes of values is untrue, and a release of it is never called k-anonymous: "
+            "k_anonymity and its like promise that true, coarser values fit k rows. Put 'perturb' into a spec of its "
+            "own, for kanon-sql perturb"
+        )
+    }
 
     version: Annotated[Literal[1], checked(_version)] = Field(description="The version of this format, 1.")
     source: Source = Field(description="The table or view to anonymize, {query: ...} or {file: ...}.")
@@ -124,6 +136,10 @@ class Spec(Part):
     recoding: RecodingOptions = Field(
         default=RecodingOptions(), description="One level per column for all rows, or levels that differ by class."
     )
+    steps: ReleaseSteps | None = Field(
+        default=None, description="Truthful release steps: a sample, top and bottom coding, rounding."
+    )
+    utility: Utility | None = Field(default=None, description="Measure how well a column can be told from the release.")
     nulls: Annotated[
         Literal["value", "suppress", "error"],
         checked(choice("treatment of NULL", ("value", "suppress", "error"))),
@@ -131,6 +147,7 @@ class Spec(Part):
     ledger: LedgerOptions | None = Field(default=None, description="Where releases are recorded and compared.")
 
     _base_dir: Path = PrivateAttr(default_factory=Path.cwd)
+    _secret: str = PrivateAttr(default_factory=new_secret)
 
     # --- Ways in ---
 
@@ -191,8 +208,8 @@ class Spec(Part):
 
     @property
     def told(self) -> tuple[str, ...]:
-        """The columns whose values a metric or a recoding looks at, besides what the requirements do."""
-        named = (self.recoding.classify, self.search.classify)
+        """The columns whose values a metric, a recoding or a classifier looks at, besides what the requirements do."""
+        named = (self.recoding.classify, self.search.classify, None if self.utility is None else self.utility.classify)
         return tuple(name for name in named if name is not None)
 
     # --- What the keys say together ---
@@ -234,6 +251,10 @@ class Spec(Part):
         if value is not None:
             yield from recoding_faults(value)
             yield from differential_privacy_faults(value)
+        if value is not None and value.utility is not None:
+            yield from classify_faults(value, value.utility.classify, ("utility", "classify"))
+        if value is not None and value.steps is not None:
+            yield from steps_faults(value)
 
     # --- Where it stands ---
 
@@ -245,6 +266,18 @@ class Spec(Part):
     def resolve(self, path: str | Path) -> Path:
         """Return a path of the spec; relative paths are relative to the spec file."""
         return self._base_dir / path
+
+    @property
+    def sampling_key(self) -> str:
+        """What decides who is in the sample: made of the secret that the spec names, or of one drawn with the spec.
+
+        Raises:
+            SpecError: the environment variable holds no secret.
+        """
+        sample = None if self.steps is None else self.steps.sample
+        assert sample is not None
+        name = sample.key_variable
+        return derived_key(self._secret if name is None else secret_in(name, "steps.sample.key_variable"), "sample")
 
     # --- Ways out ---
 
@@ -263,6 +296,8 @@ class Spec(Part):
             "suppression": self.suppression.model_dump(),
             "search": self.search.model_dump(),
             "recoding": self.recoding.to_dict(),
+            "steps": None if self.steps is None else self.steps.to_dict(),
+            "utility": None if self.utility is None else self.utility.model_dump(),
             "nulls": self.nulls,
             "ledger": None
             if self.ledger is None
@@ -286,6 +321,9 @@ class Spec(Part):
         found = self.to_dict()
         if self.recoding.is_full_domain:  # what was published before there were others has the hash of then
             del found["recoding"]
+        for name in ("steps", "utility"):
+            if found[name] is None:
+                del found[name]
         return sha256(found)
 
     def redacted(self) -> dict[str, Any]:

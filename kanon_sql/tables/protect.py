@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kanon_sql.errors import InternalError, SpecError
-from kanon_sql.spec import TableSpec
+from kanon_sql.errors import InternalError
+from kanon_sql.spec import TableSpec, secret_in
 from kanon_sql.tables.audit import Audit, Interval, requirement_of
 from kanon_sql.tables.proof import Proof, Reader
 from kanon_sql.tables.rounding import Rounded, controlled, conventional, randomly
@@ -15,9 +14,6 @@ from kanon_sql.tables.structure import CellTable
 from kanon_sql.tables.suppress import Pattern, readers, suppression
 
 __all__ = ["ProtectedTable", "protected"]
-
-SHORTEST_KEY = 16
-"""A key of fewer characters could be guessed."""
 
 
 @dataclass(frozen=True)
@@ -116,13 +112,7 @@ def _key(spec: TableSpec) -> bytes:
         return str(spec.protection.seed).encode()
     name = spec.protection.key_variable
     assert name is not None
-    found = os.environ.get(name, "")
-    if len(found) < SHORTEST_KEY:
-        raise SpecError(
-            f"protection.key_variable: the environment variable {name!r} holds no key; expected a secret of "
-            f"{SHORTEST_KEY} characters or more, the same in every run"
-        )
-    return found.encode()
+    return secret_in(name, "protection.key_variable").encode()
 
 
 def _audited(table: CellTable, rounded: Rounded) -> ProtectedTable:

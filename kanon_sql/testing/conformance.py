@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kanon_sql.testing.answers import Answers
+from kanon_sql.testing.maskings import Maskings
 from kanon_sql.testing.private_releases import PrivateReleases
 from kanon_sql.testing.session import Session
 from kanon_sql.testing.tables import Tables
@@ -12,5 +13,5 @@ from kanon_sql.testing.values import Values
 __all__ = ["Conformance"]
 
 
-class Conformance(Answers, Values, Tables, Tabulations, PrivateReleases, Session):
+class Conformance(Answers, Values, Tables, Tabulations, Maskings, PrivateReleases, Session):
     """Subclass it with a fixture ``subject``; pytest collects the tests."""

@@ -18,6 +18,7 @@ __all__ = [
     "hierarchy",
     "init",
     "ledger",
+    "perturb",
     "plan",
     "render",
     "result",

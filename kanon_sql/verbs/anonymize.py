@@ -33,10 +33,13 @@ from kanon_sql.release import (
 )
 from kanon_sql.search import MAX_NODES
 from kanon_sql.spec import Spec
+from kanon_sql.verbs.classify import classified
 from kanon_sql.verbs.details import of_search, with_statements
 from kanon_sql.verbs.private import privately_released
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_nodes_of_local
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
+from kanon_sql.verbs.steps import notes_of_steps, steps_dict
+from kanon_sql.verbs.untrue import refuse_untrue
 from kanon_sql.version import __version__
 
 __all__ = ["anonymize", "released"]
@@ -94,12 +97,14 @@ def anonymize(
     started = time.perf_counter()
     if (private := spec.differential_privacy) is not None:
         with engine.run(Deadline(timeout)) as meter:
+            refuse_untrue(engine, spec.source.table)
             result = privately_released(
                 engine, spec, private, report, budget, started, all_minimal=all_minimal, details=details
             )
             cost = Cost.of(meter, time.perf_counter() - started)
             return replace(result, cost=cost, sql=redacted_log(meter))
     with engine.run(Deadline(timeout)) as meter:
+        refuse_untrue(engine, spec.source.table)
         # Publishing takes a transaction of its own: whether there can be one is known before the search.
         with open_workspace(engine, source_of(engine, spec), report) as workspace, engine.transaction():
             refuse_foreign_release(workspace, spec)
@@ -210,6 +215,8 @@ def released(
         return replace(unreleased(verb, found, f"nothing was published: {found.failure()}"), details=more), None
     metrics, rows = found.metrics(), found.rows()
     choice = _choice(found, rows["suppressed"])
+    utility = classified(found)
+    steps = steps_dict(found.workspace.engine, spec, rows["source"])
     with written_release(found.workspace, choice) as written:
         if written.masked:
             rows["masked"] = written.masked
@@ -230,11 +237,18 @@ def released(
             mean_loss=mean_loss_of(found),
             search=found.summary() if isinstance(found, Chosen) else None,
             cost=Cost.of(found.workspace.engine.meter, time.perf_counter() - started),
-            notes=[*found.notes, *notes_of_local(found), *([] if written.note is None else [written.note])],
+            notes=[
+                *found.notes,
+                *notes_of_steps(steps),
+                *notes_of_local(found),
+                *([] if written.note is None else [written.note]),
+            ],
             intervals=found.intervals if isinstance(found, Chosen) else None,
             recoding=found.to_dict() if isinstance(found, Recoded) else None,
             details=with_statements(more, found.workspace.engine.meter.log),
             ledger=None if together is None else together.to_dict(),
+            steps=steps,
+            utility=utility,
         )
         if together is not None and not together.passed:
             message = f"nothing was published: {together.failure()}"
@@ -307,6 +321,8 @@ def _manifest(found: Chosen | Recoded, written: Written, result: Result, applied
         "achieved": {key: dict(value) for key, value in result.achieved.items()},
         "metrics": dict(result.metrics),
         "search": result.to_dict()["search"],
+        "steps": result.to_dict()["steps"],
+        "utility": result.to_dict()["utility"],
         "applied": None if applied is None else {"recoding": applied.shown, "run_id": applied.run_id},
         "cost": result.cost.to_dict(),
         "notes": list(result.notes),

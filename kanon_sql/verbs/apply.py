@@ -18,6 +18,7 @@ from kanon_sql.spec import RecodingOptions, Source, Spec, parse_table_name
 from kanon_sql.verbs.anonymize import released
 from kanon_sql.verbs.details import with_statements
 from kanon_sql.verbs.result import Cost, Result, redacted_log
+from kanon_sql.verbs.untrue import refuse_untrue
 
 __all__ = ["apply"]
 
@@ -70,6 +71,7 @@ def apply(
     parts = _beside(spec, name)
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
+        refuse_untrue(engine, own.source.table)
         with open_workspace(engine, source_of(engine, own), report) as workspace, engine.transaction():
             kept = kept_recoding(workspace, parts)
             kept.refuse_others(own)

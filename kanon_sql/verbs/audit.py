@@ -30,6 +30,7 @@ from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.audit_options import AuditOptions, parsed_hierarchies
 from kanon_sql.verbs.result import Cost, redacted_log
+from kanon_sql.verbs.untrue import refuse_untrue
 
 __all__ = ["AuditResult", "audit"]
 
@@ -153,6 +154,7 @@ def audit(
     options = AuditOptions(external, tuple(on), tuple(earlier), tuple(other_views), negations, parsed, attacks, reveal)
     options.check(spec, count_rows)
     with engine.run(Deadline(timeout)) as meter, _creating_nothing(engine):
+        refuse_untrue(engine, parts)
         run = _Run(engine, spec, options, report, parts)
         by_method = run.attacks()
         found = [attack for achieved in by_method.values() for attack in achieved]

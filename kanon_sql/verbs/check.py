@@ -45,6 +45,7 @@ from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Relation, Sql, source_relation
 from kanon_sql.verbs.details import Details, of_table, with_statements
 from kanon_sql.verbs.result import Cost, Result, redacted_log
+from kanon_sql.verbs.untrue import refuse_untrue
 
 __all__ = ["check"]
 
@@ -97,6 +98,7 @@ def check(
     models = models_of(spec)
     unit = None if count_rows else spec.unit
     with engine.run(Deadline(timeout)) as meter:
+        refuse_untrue(engine, parts)
         with open_workspace(engine, source_of(engine, spec), report, inline=True) as workspace:
             opened = open_table(engine, spec, parts)
             found = _looked_at(workspace, spec, models, opened, unit)

@@ -12,7 +12,7 @@ from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import KeptSets
 from kanon_sql.models import models_of
-from kanon_sql.spec import RecodingOptions, Spec, parse_recoding, recoding_faults
+from kanon_sql.spec import RecodingOptions, Spec, Utility, classify_faults, parse_recoding, recoding_faults
 from kanon_sql.verbs.plan import plan
 from kanon_sql.verbs.result import Result
 
@@ -117,6 +117,7 @@ def compare(
     *,
     recodings: Sequence[str | Mapping[str, Any]] = (),
     columns: Sequence[int] = (),
+    classify: str | None = None,
     timeout: float | None = None,
     budget: Budget | None = None,
     report: Reporter | None = None,
@@ -134,6 +135,7 @@ def compare(
             a spec. What a spec cannot have becomes a run with the reason. When empty, the specs keep theirs.
         columns: how many of every spec's quasi-identifiers to ask about, the first ones in their order: the more an
             attacker knows, the more detail it costs. When empty, all of them.
+        classify: the column that a classifier is to tell from each release; None for what the specs say.
         timeout: seconds for each run; None for no limit.
         budget: when to end each search early.
         report: called with each stage in plain words.
@@ -163,6 +165,8 @@ def compare(
     for what, option, numbers in (("k", "--k 2,5,10", ks), ("columns", "--columns 1,2,3", columns)):
         if any(given < 1 for given in numbers) or len(set(numbers)) < len(numbers):
             raise SpecError(f"compare: expected different whole numbers of at least 1 for {what}, such as {option}")
+    if classify is not None:
+        specs = {name: _with_utility(spec, classify, name) for name, spec in specs.items()}
     asked = _asked(specs, ks, recodings, columns)
     with engine.run(Deadline(None)), KeptSets(engine) as kept:
         runs = [
@@ -180,6 +184,18 @@ def compare(
         all(model.judges_size and model.quasi_identifiers is None for model in models_of(item.spec)) for item in asked
     ]
     return Comparison(metric, _marked(runs, alone, metric))
+
+
+def _with_utility(spec: Spec, column: str, name: str) -> Spec:
+    """The spec with a column that is to be told from its releases.
+
+    Raises:
+        SpecError: it does not release the column beside its quasi-identifiers.
+    """
+    made = spec.model_copy(update={"utility": Utility(classify=column)})
+    if faults := list(classify_faults(made, column, ("--classify",))):
+        raise SpecError(f"{name}: {faults[0].message}")
+    return made
 
 
 def _asked(

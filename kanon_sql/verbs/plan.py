@@ -15,9 +15,12 @@ from kanon_sql.frequency import KeptSets
 from kanon_sql.recode import Recoded, recoded
 from kanon_sql.spec import Spec, parse_recoding
 from kanon_sql.verbs.beside import QUICK, is_quick, may_be_quick, with_another
+from kanon_sql.verbs.classify import classified
 from kanon_sql.verbs.details import of_search, with_statements
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_bound, refuse_nodes_of_local, with_bound
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
+from kanon_sql.verbs.steps import notes_of_steps, steps_dict
+from kanon_sql.verbs.untrue import refuse_untrue
 
 __all__ = ["plan"]
 
@@ -85,6 +88,7 @@ def plan(
     other = None if beside is None or beside == QUICK else parse_recoding(beside)
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
+        refuse_untrue(engine, spec.source.table)
         with ExitStack() as opened:
             if (quick or other is not None) and kept is None:
                 kept = opened.enter_context(KeptSets(engine))
@@ -102,12 +106,14 @@ def plan(
                     other = parse_recoding("local")
             if other is not None:
                 result = with_another(engine, spec, other, result, report, budget, kept)
+        steps = steps_dict(engine, spec, result.rows["source"])
         ledger = [] if spec.ledger is None else ["the ledger was not read: anonymize compares with earlier releases"]
         return replace(
             result,
             release=None if spec.release is None else ".".join(spec.release),
             cost=Cost.of(meter, time.perf_counter() - started),
-            notes=[*result.notes, *ledger],
+            notes=[*result.notes, *notes_of_steps(steps), *ledger],
+            steps=steps,
             sql=redacted_log(meter),
             lattice=lattice,
             details=with_statements(more, meter.log),
@@ -141,4 +147,5 @@ def _planned(found: Chosen | Recoded) -> Result:
         notes=[*found.notes, *notes_of_local(found)],
         intervals=found.intervals if isinstance(found, Chosen) else None,
         recoding=found.to_dict() if isinstance(found, Recoded) else None,
+        utility=classified(found),
     )

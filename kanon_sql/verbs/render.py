@@ -24,6 +24,7 @@ from kanon_sql.search import Batch, Span
 from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, Spec, TableHierarchy
 from kanon_sql.sql import Statement
 from kanon_sql.verbs.recoding import refuse_local
+from kanon_sql.verbs.steps import refuse_steps
 
 __all__ = ["Rendered", "render"]
 
@@ -86,6 +87,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         >>> script.text.count("GROUP BY") > 3
         True
     """
+    refuse_steps(spec, "a script")
     refuse_local(spec, "render", "each round of such a recoding depends on what the data answered to the one before")
     if spec.search.of_intervals:
         refuse_what_cuts_break(spec, models_of(spec))

@@ -89,6 +89,8 @@ class Result:
         ledger: what the release and those of its ledger tell together; None without a ledger.
         recoding: for a local recoding, which has no node: its method, rounds and partitions, the mean loss per column,
             and how many labels and rows each level has; None where every row of a column has one level.
+        steps: the release steps that were done before classes were made, and how many rows were drawn; None without.
+        utility: how well the column that the spec names can be told from the release; None where it names none.
         differential_privacy: the mechanism's epsilon and delta, the sampling probability and k that follow from them,
             and what the ledger's releases have spent; None unless it was asked for.
 
@@ -126,6 +128,8 @@ class Result:
     mean_loss: float | None = None
     beside: Mapping[str, Any] | None = None
     differential_privacy: Mapping[str, Any] | None = None
+    steps: Mapping[str, Any] | None = None
+    utility: Mapping[str, Any] | None = None
 
     @property
     def passed(self) -> bool:
@@ -193,6 +197,8 @@ class Result:
             "notes": list(self.notes),
             "details": None if self.details is None else self.details.to_dict(),
             "ledger": None if self.ledger is None else dict(self.ledger),
+            "utility": None if self.utility is None else dict(self.utility),
+            "steps": None if self.steps is None else dict(self.steps),
             "differential_privacy": None if self.differential_privacy is None else dict(self.differential_privacy),
             **revealed,
         }

@@ -33,6 +33,7 @@ from kanon_sql.errors import Problem, SpecError
 from kanon_sql.frequency import OpenTable, open_table, source_of, unknown_columns
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.verbs.result import Cost, redacted_log
+from kanon_sql.verbs.untrue import refuse_untrue
 
 __all__ = ["RiskResult", "risk"]
 
@@ -197,6 +198,7 @@ def risk(
     unit = None if count_rows else spec.unit
     parts = None if table is None else parse_table_name(table)
     with engine.run(Deadline(timeout)) as meter:
+        refuse_untrue(engine, parts or spec.source.table)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
             opened = _opened(engine, spec, parts, names, unit)
             frames = RiskFrames(opened.relation, _of(opened, names), None if unit is None else opened.columns[unit])

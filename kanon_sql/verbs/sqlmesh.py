@@ -13,6 +13,7 @@ from kanon_sql.frequency import open_table, source_of, unknown_columns, value_fa
 from kanon_sql.models import PrivacyModel, models_of
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Relation, Sql, source_relation
+from kanon_sql.verbs.steps import refuse_steps
 
 __all__ = ["DIALECTS", "audits"]
 
@@ -48,6 +49,7 @@ def audits(
         UnsupportedError: another engine.
         KanonError: see :mod:`kanon_sql.errors`.
     """
+    refuse_steps(spec, "audits for SQLMesh")
     if engine.dialect.name not in DIALECTS:
         raise UnsupportedError(
             f"audits for SQLMesh are not written for {engine.dialect.name}; expected one of {', '.join(DIALECTS)}"

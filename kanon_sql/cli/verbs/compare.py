@@ -36,6 +36,7 @@ __all__ = ["compare"]
         "kanon-sql compare spec.yml -d clinic.duckdb --k 2,5,10,50",
         "kanon-sql compare spec.yml -d clinic.duckdb --recoding full_domain,local",
         "kanon-sql compare spec.yml -d clinic.duckdb --columns 1,2",
+        "kanon-sql compare spec.yml -d clinic.duckdb --k 2,10 --classify diagnosis",
         "kanon-sql compare strict.yml loose.yml -d clinic.duckdb --report both.html",
     )
 )
@@ -67,6 +68,15 @@ def compare(
             metavar="N,N,...",
             show_default=False,
             help="Ask about the spec's first so many quasi-identifiers: what each more costs.",
+        ),
+    ] = None,
+    classify: Annotated[
+        str | None,
+        typer.Option(
+            "--classify",
+            metavar="COLUMN",
+            show_default=False,
+            help="Measure how well this column can be told from each release, by a classifier that it trains.",
         ),
     ] = None,
     max_seconds: MaxSeconds = None,
@@ -101,7 +111,15 @@ def compare(
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch=scratch)
         budget = Budget(max_seconds, max_statements)
         found = run_compare(
-            engine, specs, wanted, recodings=methods, columns=counts, timeout=timeout, budget=budget, report=run.report
+            engine,
+            specs,
+            wanted,
+            recodings=methods,
+            columns=counts,
+            classify=classify,
+            timeout=timeout,
+            budget=budget,
+            report=run.report,
         )
         run.close()
         if output is CompareFormat.json:

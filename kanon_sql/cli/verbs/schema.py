@@ -21,6 +21,8 @@ __all__ = ["schema"]
         "kanon-sql schema --compare",
         "kanon-sql schema --table-spec",
         "kanon-sql schema --tabulate",
+        "kanon-sql schema --perturb-spec",
+        "kanon-sql schema --perturb",
     )
 )
 def schema(
@@ -30,6 +32,8 @@ def schema(
     of_compare: Annotated[bool, typer.Option("--compare", help="The schema of a comparison.")] = False,
     table_spec: Annotated[bool, typer.Option("--table-spec", help="The schema of a table spec.")] = False,
     of_tabulate: Annotated[bool, typer.Option("--tabulate", help="The schema of the result of tabulate.")] = False,
+    perturb_spec: Annotated[bool, typer.Option("--perturb-spec", help="The schema of a perturbation spec.")] = False,
+    of_perturb: Annotated[bool, typer.Option("--perturb", help="The schema of the result of perturb.")] = False,
 ) -> None:
     """Print the JSON Schema of the spec, or of a result.
 
@@ -37,11 +41,10 @@ def schema(
     results can rely on theirs.
     """
     with session(quiet=True, verbose=False):
-        if result + of_audit + of_risk + of_compare + table_spec + of_tabulate > 1:
-            raise SpecError(
-                "--result, --audit, --risk, --compare, --table-spec and --tabulate exclude each other; give one of them"
-            )
-        if result or of_audit or of_risk or of_compare or of_tabulate:
+        given = (result, of_audit, of_risk, of_compare, table_spec, of_tabulate, perturb_spec, of_perturb)
+        if sum(given) > 1:
+            raise SpecError("--result, --audit, --risk and the others exclude each other; give one of them")
+        if result or of_audit or of_risk or of_compare or of_tabulate or of_perturb:
             from kanon_sql.report import json
 
             asked = {
@@ -49,10 +52,11 @@ def schema(
                 json.risk_schema: of_risk,
                 json.comparison_schema: of_compare,
                 json.tabulation_schema: of_tabulate,
+                json.perturbation_schema: of_perturb,
                 json.result_schema: result,
             }
             print_json(next(schema for schema, wanted in asked.items() if wanted)())
         else:
-            from kanon_sql.spec import Spec, TableSpec
+            from kanon_sql.spec import PerturbSpec, Spec, TableSpec
 
-            print_json(TableSpec.json_schema() if table_spec else Spec.json_schema())
+            print_json((TableSpec if table_spec else PerturbSpec if perturb_spec else Spec).json_schema())

@@ -25,12 +25,13 @@ __all__ = [
 _OPERATORS = ("=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "&", "||", "~", "!~", "~~", "!~~", "^")
 
 _FUNCTIONS = (
-    "abs", "array_agg", "bpchar", "btrim", "ceil", "char_length", "character_length", "concat", "count", "date",
-    "date_part", "date_trunc", "dense_rank", "div", "exp", "extract", "float4", "float8", "floor", "generate_series",
-    "int2", "int4", "int8", "interval", "lag", "lead", "left", "length", "ln", "log", "lower", "ltrim", "max", "md5",
-    "min", "mod", "numeric", "overlay", "position", "power", "random", "rank", "repeat", "replace", "right", "round",
-    "row_number", "rtrim", "strpos", "substr", "substring", "sum", "text", "timestamp", "timestamptz", "timezone",
-    "to_char", "translate", "trim", "trunc", "unnest", "upper", "varchar",
+    "abs", "array_agg", "bpchar", "btrim", "ceil", "char_length", "character_length", "concat", "convert_to",
+    "count", "date", "date_part", "date_trunc", "dense_rank", "div", "encode", "exp", "extract", "float4", "float8",
+    "floor", "generate_series", "int2", "int4", "int8", "interval", "lag", "lead", "left", "length", "ln", "log",
+    "lower", "ltrim", "max", "md5", "min", "mod", "numeric", "overlay", "position", "power", "random", "rank",
+    "repeat", "replace", "right", "round", "row_number", "rtrim", "sha256", "strpos", "substr", "substring", "sum",
+    "text", "timestamp", "timestamptz", "timezone", "to_char", "translate", "trim", "trunc", "unnest", "upper",
+    "varchar",
 )  # fmt: skip
 """Functions of PostgreSQL's that our SQL calls, some by a syntax of their own."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 import sqlite3
@@ -140,6 +141,7 @@ class SQLiteBackend(Backend):
             driver.create_function("ln", 1, _ln, deterministic=True)
         # SQLAlchemy brings its own in any case, which fails on NULL and on what no 64 bits hold.
         driver.create_function("floor", 1, _floor, deterministic=True)
+        driver.create_function("kanon_draw", 1, _draw, deterministic=True)
 
     def restore(self, engine: RelationalEngine) -> None:
         """Set the session back to what its owner had."""
@@ -276,6 +278,11 @@ def _column(name: str, declared: str) -> Column:
 
 def _ln(number: float | None) -> float | None:
     return math.log(number) if number is not None and number > 0 else None
+
+
+def _draw(text: str | None) -> int | None:
+    """The first 48 bits of a text's SHA-256, see :meth:`kanon_sql.sql.dialects.base.Dialect.draw`."""
+    return None if text is None else int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
 
 def _floor(number: float | None) -> float | None:

@@ -26,6 +26,12 @@ def verdict_in_words(run: Run) -> str:
         return f"Result of {run.verb}"
     if run.verb == "anonymize":
         return "Published: the release meets every requirement" if run.passed else "Nothing was published"
+    if run.verb == "perturb":
+        return (
+            "Masked: values are untrue on purpose, and nothing is k-anonymous"
+            if run.verdict == "untrue"
+            else "Nothing was published: too many rows are found"
+        )
     if run.verb == "plan":
         return (
             "A release can meet every requirement" if run.passed else "No release that meets the requirements was found"

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 
 from sqlglot import exp
 
+from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql.patience import checkpoint
 
 __all__ = ["WORD", "Dialect", "mark_text", "marked_run", "replaced"]
@@ -96,6 +97,14 @@ class Dialect(ABC):
         """A whole number of units as the text of the number, as ``hierarchy/levels/number`` has it."""
         return text
 
+    def draw(self, text: exp.Expr) -> exp.Expr:
+        """A whole number below 2^48 made of a text: the first 48 bits of the SHA-256 of its UTF-8.
+
+        With a secret at its beginning the text gives a number that looks random to whoever does not know the secret,
+        and is the same on every engine.
+        """
+        raise UnsupportedError(f"{self.name}: a number cannot be drawn from a text here; use another engine")
+
     def _unmarked(self, collate: exp.Expr) -> exp.Expr:
         """What a template marked by a collation of ours, in this dialect; text is compared exactly."""
         by = {
@@ -105,6 +114,7 @@ class Dialect(ABC):
             "fraction": self.fraction,
             "scaled": self.scaled,
             "unscaled": self.unscaled,
+            "draw": self.draw,
         }
         return by.get(collate.expression.name, self.exact)(collate.this.copy())
 

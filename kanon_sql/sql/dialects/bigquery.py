@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql.dialects.base import Dialect, mark_text, replaced
-from kanon_sql.sql.dialects.rewrites import is_text, quote_names, text_columns
+from kanon_sql.sql.dialects.rewrites import called, is_text, quote_names, text_columns
 
 __all__ = ["BigQuery"]
 
@@ -30,6 +30,12 @@ class BigQuery(Dialect):
     def text(self, value: str | None) -> str:
         """A literal that compares exactly."""
         return f"COLLATE({self.literal(value)}, '')"
+
+    def draw(self, text: exp.Expr) -> exp.Expr:
+        """By digits of base 16, which a cast reads."""
+        return exp.cast(
+            called("CONCAT", "0x", called("SUBSTR", called("TO_HEX", called("SHA256", text)), 1, 12)), "BIGINT"
+        )
 
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Exact decimals, joins on NULL that can be hashed, text columns without a collation."""

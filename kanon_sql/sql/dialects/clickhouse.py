@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect, mark_text, replaced
-from kanon_sql.sql.dialects.rewrites import bit_and
+from kanon_sql.sql.dialects.rewrites import bit_and, called
 
 __all__ = ["RENAMING", "ClickHouse"]
 
@@ -57,6 +57,13 @@ class ClickHouse(Dialect):
             exp.If(this=exp.NEQ(this=number.copy(), expression=number.copy()), true=no_number),
         ]
         return exp.Case(ifs=whens, default=number)
+
+    def draw(self, text: exp.Expr) -> exp.Expr:
+        """By bytes, the last of which is the highest."""
+        return called(
+            "toInt64",
+            called("reinterpretAsUInt64", called("reverse", called("substring", called("SHA256", text), 1, 6))),
+        )
 
     def masked(self, number: str, mask: str) -> str:
         """There is no operator for it."""

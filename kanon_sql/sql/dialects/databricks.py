@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect
-from kanon_sql.sql.dialects.rewrites import floating_division, quote_names, text_columns
+from kanon_sql.sql.dialects.rewrites import first_bits_by_conv, floating_division, quote_names, text_columns
 from kanon_sql.sql.dialects.spark import fraction
 
 __all__ = ["Databricks"]
@@ -34,6 +34,10 @@ class Databricks(Dialect):
     def fraction(self, text: exp.Expr) -> exp.Expr:
         """Without powers of ten."""
         return fraction(text.this)
+
+    def draw(self, text: exp.Expr) -> exp.Expr:
+        """By digits of base 16."""
+        return first_bits_by_conv(text)
 
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Quoted names, and text columns that compare exactly."""

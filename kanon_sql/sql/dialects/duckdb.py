@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect
+from kanon_sql.sql.dialects.rewrites import called
 
 __all__ = ["DuckDB"]
 
@@ -26,6 +27,13 @@ class DuckDB(Dialect):
     def exact(self, text: exp.Expr) -> exp.Expr:
         """The binary collation, whatever ``default_collation`` says."""
         return exp.Collate(this=text, expression=exp.to_identifier("binary", quoted=True))
+
+    def draw(self, text: exp.Expr) -> exp.Expr:
+        """By digits of base 16, which a cast reads."""
+        return exp.cast(
+            exp.DPipe(this=exp.Literal.string("0x"), expression=called("SUBSTR", called("SHA256", text), 1, 12)),
+            "BIGINT",
+        )
 
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Every direction of an order is written out, whatever ``default_order`` says."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect, mark_text, replaced
-from kanon_sql.sql.dialects.rewrites import floating_division
+from kanon_sql.sql.dialects.rewrites import first_bits_by_conv, floating_division
 
 __all__ = ["MariaDB", "MySQL"]
 
@@ -67,6 +67,10 @@ class MariaDB(Dialect):
     def fraction(self, text: exp.Expr) -> exp.Expr:
         """All digits, and no power of ten where a decimal can hold the number."""
         return _fraction(text.this)
+
+    def draw(self, text: exp.Expr) -> exp.Expr:
+        """By digits of base 16; the session speaks UTF-8."""
+        return first_bits_by_conv(text)
 
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Division as DuckDB divides, joins by key, and text columns that hold any text exactly."""

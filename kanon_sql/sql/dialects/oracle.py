@@ -9,6 +9,7 @@ from sqlglot import exp
 from kanon_sql.sql.dialects.base import Dialect, replaced
 from kanon_sql.sql.dialects.rewrites import (
     bit_and,
+    called,
     exact_int_division,
     is_text,
     quote_names,
@@ -41,6 +42,14 @@ class Oracle(Dialect):
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Byte by byte. A database whose texts are not extended has no collation but the session's, which is set."""
         return exp.Collate(this=text, expression=exp.Var(this="BINARY")) if self._extended else text
+
+    def draw(self, text: exp.Expr) -> exp.Expr:
+        """By digits of base 16; texts are hashed in the character set of the database, which should be UTF-8."""
+        return called(
+            "TO_NUMBER",
+            called("SUBSTR", called("RAWTOHEX", called("STANDARD_HASH", text, "SHA256")), 1, 12),
+            "XXXXXXXXXXXX",
+        )
 
     def text(self, value: str | None) -> str:
         """A bare literal is a CHAR, which is compared with blanks added."""

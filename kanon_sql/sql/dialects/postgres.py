@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.rewrites import called
 
 __all__ = ["Postgres"]
 
@@ -19,6 +20,12 @@ class Postgres(Dialect):
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Collation C: byte by byte, also where the database's collation is not deterministic."""
         return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True))
+
+    def draw(self, text: exp.Expr) -> exp.Expr:
+        """By bits: digits of base 16 are read where an x is before them."""
+        digest = called("ENCODE", called("SHA256", called("CONVERT_TO", text, "UTF8")), "hex")
+        digits, bits = called("SUBSTR", digest, 1, 12), exp.DataType.build("BIT(48)", dialect="postgres")
+        return exp.cast(exp.cast(exp.paren(exp.DPipe(this=exp.Literal.string("x"), expression=digits)), bits), "BIGINT")
 
     def numbers_to(self, count: str) -> str:
         """A series; beside the tables before it without a word like LATERAL, being a function."""

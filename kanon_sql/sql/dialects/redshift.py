@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect, replaced
-from kanon_sql.sql.dialects.rewrites import exact_int_division, quote_names, spell_out_null_safe, text_columns
+from kanon_sql.sql.dialects.rewrites import called, exact_int_division, quote_names, spell_out_null_safe, text_columns
 
 __all__ = ["Redshift"]
 
@@ -23,6 +23,10 @@ class Redshift(Dialect):
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Letter case counts, also in a database that ignores it."""
         return exp.Anonymous(this="COLLATE", expressions=[text, exp.Literal.string("case_sensitive")])
+
+    def draw(self, text: exp.Expr) -> exp.Expr:
+        """By digits of base 16."""
+        return called("STRTOL", called("SUBSTRING", called("SHA2", text, 256), 1, 12), 16)
 
     def text(self, value: str | None) -> str:
         """A literal that compares exactly; its type is as long as its text."""

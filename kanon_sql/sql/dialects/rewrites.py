@@ -10,7 +10,9 @@ from kanon_sql.sql.dialects.base import replaced
 
 __all__ = [
     "bit_and",
+    "called",
     "exact_int_division",
+    "first_bits_by_conv",
     "floating_division",
     "is_text",
     "quote_names",
@@ -21,6 +23,24 @@ __all__ = [
 ]
 
 _TEXT = (exp.DataType.Type.VARCHAR, exp.DataType.Type.TEXT)
+
+
+def called(function: str, *arguments: exp.Expr | str | int) -> exp.Expr:
+    """A call of a function by its name, which no rewrite takes for another one; texts and numbers are literals."""
+    given = [
+        exp.Literal.string(item)
+        if isinstance(item, str)
+        else exp.Literal.number(item)
+        if isinstance(item, int)
+        else item
+        for item in arguments
+    ]
+    return exp.Anonymous(this=function, expressions=[item.copy() for item in given])
+
+
+def first_bits_by_conv(text: exp.Expr) -> exp.Expr:
+    """The first 48 bits of a text's SHA-256, where digits of base 16 are converted to those of base 10."""
+    return exp.cast(called("CONV", called("SUBSTR", called("SHA2", text, 256), 1, 12), 16, 10), exp.DType.BIGINT)
 
 
 def is_text(node: exp.Expr | None) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect
-from kanon_sql.sql.dialects.rewrites import exact_int_division, quote_names, text_columns
+from kanon_sql.sql.dialects.rewrites import called, exact_int_division, quote_names, text_columns
 
 __all__ = ["Snowflake"]
 
@@ -27,6 +27,10 @@ class Snowflake(Dialect):
     def text(self, value: str | None) -> str:
         """Without a collation, whatever the account's default is."""
         return f"COLLATE({self.literal(value)}, '')"
+
+    def draw(self, text: exp.Expr) -> exp.Expr:
+        """By digits of base 16."""
+        return called("TO_NUMBER", called("SUBSTR", called("SHA2", text, 256), 1, 12), "XXXXXXXXXXXX")
 
     def masked(self, number: str, mask: str) -> str:
         """There is no operator for it."""

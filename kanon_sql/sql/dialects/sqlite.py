@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql.dialects.base import Dialect, mark_text, replaced
+from kanon_sql.sql.dialects.rewrites import called
 from kanon_sql.sql.text import ANY_RUN
 
 __all__ = ["SQLite"]
@@ -57,6 +58,10 @@ class SQLite(Dialect):
         """The exact number of interval arithmetic as text again."""
         decimal = text.this
         return _number_text(decimal.this.left.this, _decimals(decimal.to))
+
+    def draw(self, text: exp.Expr) -> exp.Expr:
+        """By a function that the connection is given, since SQLite has no digest."""
+        return called("kanon_draw", text)
 
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """What SQLite lacks, or would compute without a warning as something else."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect
-from kanon_sql.sql.dialects.rewrites import exact_int_division, quote_names, repeat_by_rpad
+from kanon_sql.sql.dialects.rewrites import called, exact_int_division, quote_names, repeat_by_rpad
 
 __all__ = ["Trino"]
 
@@ -25,6 +25,12 @@ class Trino(Dialect):
     def text(self, value: str | None) -> str:
         """A bare literal has a length, and a bare NULL no type."""
         return f"CAST({self.literal(value)} AS VARCHAR)"
+
+    def draw(self, text: exp.Expr) -> exp.Expr:
+        """By digits of base 16."""
+        return called(
+            "FROM_BASE", called("SUBSTR", called("TO_HEX", called("SHA256", called("TO_UTF8", text))), 1, 12), 16
+        )
 
     def masked(self, number: str, mask: str) -> str:
         """There is no operator for it."""

@@ -18,6 +18,7 @@ from kanon_sql.verbs.dbt.labels import LEFT_OUT
 from kanon_sql.verbs.plan import plan
 from kanon_sql.verbs.recoding import refuse_local
 from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.steps import refuse_steps
 
 __all__ = ["DbtResult", "dbt"]
 
@@ -70,6 +71,7 @@ def dbt(
         UnsupportedError: dbt's package has no adapter for this engine.
         KanonError: whatever the search raises.
     """
+    refuse_steps(spec, "a dbt project")
     refuse_local(
         spec,
         "dbt",

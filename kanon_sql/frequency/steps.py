@@ -1,0 +1,139 @@
+"""Release steps as SQL: the source that every stage reads instead of the one that the spec names.
+
+A sample is a filter and coding an expression per column, so the source becomes a query over itself. All stages read
+that query: classes are made of it, the release is written from it, and requirements compare with it.
+
+Who is drawn is decided by SHA-256 over a key and the value that is drawn (:meth:`kanon_sql.sql.Dialect.draw`): without
+the key nobody can tell who is in the sample, and with it every engine draws the same.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from kanon_sql.engines import Column, Engine, open_workspace
+from kanon_sql.errors import Problem, SpecError, UnsupportedError
+from kanon_sql.hierarchies import refuse_mixed_forms, value_text
+from kanon_sql.spec import ColumnStep, Spec
+from kanon_sql.sql import Sql, identifier, render, source_relation
+
+__all__ = ["DRAWN_FROM", "draw_of", "rounded_value", "stepped"]
+
+DRAWN_FROM = 1 << 48
+"""Drawn numbers are below this."""
+
+_NUMBERS = ("integer", "decimal", "float")
+_DRAWN = ("text", "integer", "date", "other")
+
+
+def stepped(engine: Engine, spec: Spec, relation: str) -> str:
+    """The FROM form of the source with the spec's release steps; the source itself where there are none.
+
+    Args:
+        engine: where it is.
+        spec: what to do.
+        relation: the FROM form of the source.
+
+    Raises:
+        SpecError: a column is not there, is no column of numbers, or no secret is where the spec says.
+    """
+    if spec.steps is None:
+        return relation
+    columns = {column.name: column for column in engine.columns(relation)}
+    sample = spec.steps.sample
+    by = None if sample is None else sample.by or spec.unit
+    problems = [
+        Problem(f"steps: {name}: the source has no such column; expected one of {', '.join(map(repr, columns))}")
+        for name in (*spec.steps.columns, *(() if by is None else (by,)))
+        if name not in columns
+    ]
+    problems += [
+        Problem(
+            f"steps.columns.{name}: the column is {columns[name].type}, and only numbers are rounded or coded; cast "
+            "it in a source query"
+        )
+        for name in spec.steps.columns
+        if name in columns and columns[name].kind not in _NUMBERS
+    ]
+    if problems:
+        raise SpecError(problems)
+    with open_workspace(engine, relation, inline=True) as workspace:
+        read = [*spec.steps.columns, *(() if by is None else (by,))]
+        refuse_mixed_forms(workspace, source_relation(), {name: columns[name] for name in read}, labelled=read)
+        statement = workspace.compiler.statement(
+            "frequency/stepped",
+            source=source_relation(),
+            columns=[
+                {"name": name, "value": _value(column, spec.steps.columns.get(name))}
+                for name, column in columns.items()
+            ],
+            draw=None if by is None else draw_of(columns[by], spec.sampling_key, "steps.sample"),
+            threshold=None if sample is None else int(Fraction(repr(sample.fraction)) * DRAWN_FROM),
+        )
+    return f"(\n{statement.sql}\n)"
+
+
+def draw_of(column: Column, key: str, where: str) -> Sql:
+    """A number below :data:`DRAWN_FROM` for each value of a column; rows with one value have one number.
+
+    Args:
+        column: of the table ``kanon_source``. NULL is a value like others.
+        key: what decides, see :mod:`kanon_sql.spec.secret`.
+        where: what draws, for the message.
+
+    Raises:
+        UnsupportedError: the text of its values is not the same on every engine.
+    """
+    if column.kind not in _DRAWN:
+        raise UnsupportedError(
+            f"{where}: {column.name!r} is {column.type}, whose text depends on the database; draw by whole numbers, "
+            "texts or dates, or cast it in a source query"
+        )
+    text = Sql(f"CAST(kanon_source.{identifier(column.name)} AS VARCHAR)")
+    return render("frequency/draw", key=key, text=text)
+
+
+def _value(column: Column, step: ColumnStep | None) -> Sql:
+    """What the stages read instead of a column."""
+    plain = Sql(f"kanon_source.{identifier(column.name)}")
+    if step is None:
+        return plain
+    value, kind = plain, column
+    if step.round is not None:
+        value = rounded_value(plain, column, step.round)
+        kind = Column(column.name, column.type, "integer" if _whole(column, step.round) else "float")
+    if not step.codes:
+        return value
+    return render(
+        "frequency/coded",
+        value=plain,
+        bottom=step.bottom,
+        top=step.top,
+        bottom_label=f"<= {_shown(step.bottom)}",
+        top_label=f">= {_shown(step.top)}",
+        text=value_text(kind, value),
+    )
+
+
+def rounded_value(value: Sql, column: Column, base: Decimal) -> Sql:
+    """A number as the nearest multiple of a base, the higher one of two; the same digits on every engine.
+
+    Args:
+        value: the number.
+        column: what it is of; whole numbers that are rounded to whole numbers stay whole.
+        base: above 0.
+    """
+    exact = Fraction(base)
+    terms: dict[str, Any] = {"whole": _whole(column, base), "base": int(base)}
+    terms |= {"numerator": float(exact.numerator), "denominator": float(exact.denominator)}
+    return render("frequency/rounded", value=value, **terms)
+
+
+def _whole(column: Column, base: Decimal) -> bool:
+    return column.kind == "integer" and base == base.to_integral_value()
+
+
+def _shown(number: Decimal | None) -> str:
+    return "" if number is None else f"{number:f}"

@@ -1,0 +1,185 @@
+"""Release steps: what is done to rows and columns before classes are made, and leaves every released value true.
+
+A sample leaves rows out. Top coding, bottom coding and rounding make a value coarser: ``>= 90`` is true of 93, and 93
+is 95 to the nearest 5. What would make values untrue (noise, swapping, PRAM) is no release step: see
+:mod:`kanon_sql.spec.perturbation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+
+from pydantic import Field, WithJsonSchema
+
+from kanon_sql.spec.checks import (
+    Fault,
+    Faults,
+    Part,
+    checked,
+    did_you_mean,
+    fail,
+    kind,
+    number,
+    plain_number,
+    text,
+    the_number,
+)
+from kanon_sql.spec.secret import KeyVariable
+
+if TYPE_CHECKING:
+    from kanon_sql.spec.model import Spec
+
+__all__ = ["ColumnStep", "ReleaseSteps", "SampleStep", "steps_faults"]
+
+_NUMBER = WithJsonSchema({"type": ["number", "null"]})
+
+
+def _base(value: object) -> Decimal:
+    found = number("a base")(value)
+    if found <= 0:
+        fail(f"expected a base above 0, got {plain_number(found)}")
+    return found
+
+
+class SampleStep(Part):
+    """A random sample: every row, or every person, is drawn with one probability, independently of the others.
+
+    Attributes:
+        fraction: the probability, above 0 and below 1.
+        by: the column that says what is drawn together, such as a row's number; the unit by default.
+        key_variable: the environment variable with the secret that decides who is drawn: the same secret draws the
+            same persons again, on every engine. By default a secret is drawn for the run and forgotten.
+    """
+
+    expected: ClassVar[str] = "{fraction: 0.1, by: visit_id}"
+
+    fraction: Annotated[
+        float,
+        checked(the_number("a fraction above 0 and below 1", lambda value: 0 < value < 1)),
+        WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+    ] = Field(description="The probability that a row or a person is drawn.")
+    by: Annotated[
+        str | None, checked(text("a column name")), WithJsonSchema({"type": ["string", "null"], "minLength": 1})
+    ] = Field(default=None, description="The column whose values are drawn; the unit by default.")
+    key_variable: KeyVariable = None
+
+
+class ColumnStep(Part):
+    """What is done to a column of numbers that is released beside the quasi-identifiers.
+
+    Attributes:
+        round: the nearest multiple of this is released, the higher one of two.
+        bottom: this and everything below is one label, such as ``<= 1000``; the column is then text.
+        top: this and everything above is one label, such as ``>= 90``; the column is then text.
+    """
+
+    expected: ClassVar[str] = "{round: 5, bottom: 10, top: 90}"
+
+    round: Annotated[
+        Decimal | None, checked(_base), WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0})
+    ] = Field(default=None, description="Round to multiples of this.")
+    bottom: Annotated[Decimal | None, checked(number("the end of bottom coding")), _NUMBER] = Field(
+        default=None, description="This and everything below is one label."
+    )
+    top: Annotated[Decimal | None, checked(number("the start of top coding")), _NUMBER] = Field(
+        default=None, description="This and everything above is one label."
+    )
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """Something is done, and something is between the ends."""
+        if not given:
+            yield Fault((), f"expected one of round, bottom and top, such as {cls.expected}")
+        if value is not None and value.bottom is not None and value.top is not None and value.bottom >= value.top:
+            yield Fault(("top",), "expected top above bottom: nothing would be between them")
+
+    @property
+    def codes(self) -> bool:
+        """Whether some values become labels, so that the column is text."""
+        return self.bottom is not None or self.top is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON that reads back as this step."""
+        found = {"round": self.round, "bottom": self.bottom, "top": self.top}
+        return {name: plain_number(item) for name, item in found.items() if item is not None}
+
+
+def _columns(value: object) -> dict[str, ColumnStep]:
+    if not isinstance(value, Mapping):
+        fail(f"expected a mapping of columns to what is done to them, got {kind(value)}")
+    faults = Faults()
+    found = {}
+    for name, written in value.items():
+        if faults.attempt((name,), text("a column name"), name) is not None:
+            found[name] = faults.attempt((name,), ColumnStep.model_validate, written)
+    faults.finish()
+    return {name: item for name, item in found.items() if item is not None}
+
+
+class ReleaseSteps(Part):
+    """What is done to the source before classes are made. Every value that is released stays true.
+
+    Attributes:
+        sample: a random sample of the rows or persons; None for all.
+        columns: column -> top coding, bottom coding, rounding; sensitive and kept columns alone.
+    """
+
+    expected: ClassVar[str] = "{sample: {fraction: 0.1}, columns: {income: {top: 90000}}}"
+
+    sample: SampleStep | None = Field(default=None, description="A random sample of the rows or persons.")
+    columns: Annotated[dict[str, ColumnStep], checked(_columns)] = Field(
+        default={}, description="Columns of numbers to round, or to code at the top and the bottom."
+    )
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """At least one step."""
+        if not given.get("sample") and not given.get("columns"):
+            yield Fault((), f"expected a sample or columns, such as {cls.expected}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON that reads back as these steps."""
+        return {
+            "sample": None if self.sample is None else self.sample.model_dump(),
+            "columns": {name: item.to_dict() for name, item in self.columns.items()},
+        }
+
+
+def steps_faults(spec: Spec) -> Iterator[Fault]:
+    """What a spec with release steps cannot have."""
+    assert spec.steps is not None
+    if spec.ledger is not None:
+        why = (
+            "a ledger makes earlier releases again from the source, which these steps change; leave one of the two out"
+        )
+        yield Fault(("steps",), why, True)
+    if spec.differential_privacy is not None:
+        why = "differential_privacy draws a sample of its own and generalizes every column; leave steps out"
+        yield Fault(("steps",), why, True)
+    sample = spec.steps.sample
+    if sample is not None and sample.by is None and spec.unit is None:
+        why = "missing 'by': the column whose values are drawn, such as a row's number; or name a unit to draw persons"
+        yield Fault(("steps", "sample"), why, True)
+    if sample is not None and spec.unit is not None and sample.by not in (None, spec.unit):
+        why = "with a unit, persons are drawn with all of their rows; leave 'by' out"
+        yield Fault(("steps", "sample", "by"), why, True)
+    for name, step in spec.steps.columns.items():
+        loc = ("steps", "columns", name)
+        if name in spec.quasi_identifiers:
+            why = (
+                "a quasi-identifier is coded and rounded by the levels of its hierarchy, such as {intervals: [5], top: "
+                "90}, from its minimum_level on; leave it out here"
+            )
+            yield Fault(loc, why, True)
+        elif name not in (*spec.sensitive, *spec.keep):
+            hint = did_you_mean(name, [*spec.sensitive, *spec.keep])
+            yield Fault(loc, f"the column is under neither sensitive nor keep, so it is not released{hint}", True)
+        for position, requirement in enumerate(spec.privacy):
+            if step.codes and requirement.attribute == name and getattr(requirement, "distance", None) == "ordered":
+                why = (
+                    f"steps make labels such as '>= 90' of {name!r}, which have no order of numbers; use another "
+                    "distance, or round the column only"
+                )
+                yield Fault(("privacy", position, requirement.name, "distance"), why)

@@ -1,0 +1,211 @@
+"""``perturb``: publish rows whose values are untrue on purpose, with what that costs and whom it protects."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
+from kanon_sql.errors import RequirementNotMet, SpecError
+from kanon_sql.frequency import source_of
+from kanon_sql.perturbation import Linked, MaskedTable, Utility, linked, masked, publish_perturbed, utility_of
+from kanon_sql.release import refuse_foreign_release
+from kanon_sql.spec import PerturbSpec
+from kanon_sql.verbs.result import Cost, redacted_log
+
+__all__ = ["Perturbation", "perturb"]
+
+_UNTRUE = (
+    "untrue on purpose: no requirement such as k-anonymity is claimed of this release, and none can be checked in it; "
+    "what protects is that values are wrong, and linkage measures how far"
+)
+
+
+@dataclass(frozen=True)
+class Perturbation:
+    """The result of ``perturb``.
+
+    Attributes:
+        verdict: ``untrue``: masked as asked, which promises no anonymity; ``fail`` where linkage finds more rows than
+            the spec allows, and nothing was published.
+        message: the verdict in a sentence.
+        release: the published table's name; None unless published.
+        rows: rows of the source, all of which are released.
+        columns: released column -> its method, and how many rows have another value than the true one; ``kept`` where
+            values are as they are.
+        utility: moments, correlations and frequencies, of the source and of the release.
+        linkage: record linkage by distance: whose true values are known, how many rows were looked at, and found.
+        cost: what the run asked of the database.
+        notes: what the user should know besides.
+        sql: every statement that ran, in order, with values redacted.
+
+    Examples:
+        >>> masked = kanon_sql.PerturbSpec.from_dict(
+        ...     {
+        ...         "version": 1,
+        ...         "source": {"query": "SELECT ROW_NUMBER() OVER () AS id, * FROM visits"},
+        ...         "key": "id",
+        ...         "perturb": {"age": {"rank_swap": 0.1}},
+        ...     }
+        ... )
+        >>> result = kanon_sql.perturb(db, masked)
+        >>> result.verdict, result.rows, result.utility["frequencies"][0]["distance"]
+        ('untrue', 600, 0.0)
+    """
+
+    verdict: Literal["untrue", "fail"]
+    message: str
+    release: str | None
+    rows: int
+    columns: Mapping[str, Mapping[str, Any]]
+    utility: Mapping[str, Any]
+    linkage: Mapping[str, Any]
+    cost: Cost
+    notes: Sequence[str] = ()
+    sql: Sequence[str] = field(default=(), repr=False)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the risk is as low as the spec asks; never that the release is anonymous."""
+        return self.verdict == "untrue"
+
+    def raise_for_failure(self) -> Perturbation:
+        """Return this result, or raise :class:`RequirementNotMet` if the verdict is ``fail``."""
+        if not self.passed:
+            raise RequirementNotMet(self.message, self)
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return one JSON-compatible object."""
+        return {
+            "verb": "perturb",
+            "verdict": self.verdict,
+            "truthful": False,
+            "message": self.message,
+            "release": self.release,
+            "rows": self.rows,
+            "columns": {name: dict(item) for name, item in self.columns.items()},
+            "utility": dict(self.utility),
+            "linkage": dict(self.linkage),
+            "cost": self.cost.to_dict(),
+            "notes": list(self.notes),
+        }
+
+
+def perturb(
+    engine: Engine,
+    spec: PerturbSpec,
+    *,
+    preview: bool = False,
+    timeout: float | None = None,
+    report: Reporter | None = None,
+) -> Perturbation:
+    """Make values untrue by noise, swapping and PRAM, measure utility and risk, and publish.
+
+    Sources: Hundepool et al., Statistical Disclosure Control (2012), sections 3.4 and 3.6; Moore 1996 (rank swapping);
+    Dalenius, Reiss 1982 (data swapping); Gouweleeuw et al. 1998 (PRAM); Pagliuca, Seri 1999 (record linkage).
+
+    Args:
+        engine: from :func:`kanon_sql.connect`, with the right to make scratch tables.
+        spec: what to mask and how.
+        preview: publish nothing, although the spec names a release.
+        timeout: seconds for the statements of the whole run; None for no limit.
+        report: called with each stage in plain words.
+
+    Returns:
+        What was done, what it costs, and what linkage finds. The verdict never says that a release is anonymous.
+
+    Raises:
+        SpecError: a column or an option does not fit the data, the key does not tell rows apart, or something else
+            stands under the release's name.
+        UnsupportedError: there are no scratch tables, or values are too large to be masked exactly.
+        VerificationError: what was written is not what was measured; it was dropped.
+        KanonError: any other error of :mod:`kanon_sql.errors`.
+
+    Examples:
+        >>> masked = kanon_sql.PerturbSpec.from_dict(
+        ...     {
+        ...         "version": 1,
+        ...         "source": {"query": "SELECT ROW_NUMBER() OVER () AS id, * FROM visits"},
+        ...         "key": "id",
+        ...         "perturb": {"age": {"noise": 0.5}},
+        ...         "keep": ["zip"],
+        ...     }
+        ... )
+        >>> kanon_sql.perturb(db, masked).columns["zip"]
+        {'method': 'kept', 'changed': 0}
+    """
+    started = time.perf_counter()
+    publishes = spec.release is not None and not preview
+    if engine.read_only:
+        raise SpecError(f"the connection to {engine.label} is read-only; perturb has to make scratch tables")
+    with engine.run(Deadline(timeout)) as meter:
+        with open_workspace(engine, source_of(engine, spec), report) as workspace:
+            if publishes:
+                with engine.transaction():
+                    refuse_foreign_release(workspace, spec)
+            table = masked(workspace, spec)
+            result = _result(spec, table, utility_of(workspace, table), linked(workspace, spec, table), publishes)
+            if publishes and result.passed:
+                publish_perturbed(workspace, spec, table, _summary(result))
+        return replace(result, cost=Cost.of(meter, time.perf_counter() - started), sql=redacted_log(meter))
+
+
+def _result(spec: PerturbSpec, table: MaskedTable, utility: Utility, found: Linked, publishes: bool) -> Perturbation:
+    most = spec.linkage.most
+    untrue = ", ".join(spec.perturb)
+    risk = f"linkage finds {found.share:.2%} of {found.looked_at:,} rows, where a guess finds {1 / found.records:.2%}"
+    if most is not None and found.share > most:
+        message = f"nothing was published: {risk}, and at most {most:.2%} may be found; mask more"
+        verdict: Literal["untrue", "fail"] = "fail"
+    else:
+        verdict = "untrue"
+        message = (
+            f"{'published' if publishes else 'masked'} {table.rows:,} rows whose values of {untrue} are untrue; {risk}"
+        )
+    notes = [f"the values of {untrue} are {_UNTRUE}"]
+    if found.looked_at < table.rows:
+        notes.append(f"linkage looked at {found.looked_at:,} of {table.rows:,} rows, at random")
+    if utility.left_out:
+        notes.append(f"the correlations of {utility.left_out:,} more pairs of columns were not compared")
+    nulls = [item.name for item in table.columns if item.masking is not None and item.known < table.rows]
+    if nulls:
+        notes.append(f"NULL stays NULL in {', '.join(nulls)}: that a value is missing is released as it is")
+    return Perturbation(
+        verdict=verdict,
+        message=message,
+        release=".".join(spec.release) if publishes and verdict == "untrue" and spec.release is not None else None,
+        rows=table.rows,
+        columns={
+            item.name: {
+                "method": "kept" if item.masking is None else item.masking.method,
+                "changed": utility.changed.get(item.name, 0),
+            }
+            for item in table.columns
+        },
+        utility={
+            "moments": list(utility.moments),
+            "correlations": list(utility.correlations),
+            "frequencies": list(utility.frequencies),
+        },
+        linkage={
+            "columns": list(found.columns),
+            "looked_at": found.looked_at,
+            "records": found.records,
+            "found": found.found,
+            "share": found.share,
+            "certain": found.certain,
+            "guessed_share": 1 / found.records,
+            "most": most,
+        },
+        cost=Cost(),
+        notes=notes,
+    )
+
+
+def _summary(result: Perturbation) -> dict[str, Any]:
+    """What a manifest says of it."""
+    said = result.to_dict()
+    return {name: said[name] for name in ("verdict", "message", "rows", "columns", "utility", "linkage", "notes")}
