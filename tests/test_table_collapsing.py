@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
+import jsonschema
 import pytest
 from conftest import Database
 from tables_oracle import cells_of, margins_of
@@ -16,6 +17,8 @@ import kanon_sql
 from kanon_sql.engines import Deadline, open_workspace
 from kanon_sql.errors import InternalError
 from kanon_sql.frequency import source_of
+from kanon_sql.release import is_untrue
+from kanon_sql.report.json import tabulation_schema
 from kanon_sql.spec import Rules
 from kanon_sql.tables import protected, tabulated
 from kanon_sql.tables.structure import CellTable, Key
@@ -154,6 +157,17 @@ def test_estimates_from_a_sample(shared_database: Database, unit: str | None) ->
                 assert [tuple(own) for own in result.levels] == expected[0]
                 assert [cell.value for cell in result.table] == [cell.value for cell in expected[1].cells]
     assert len(outcomes) > 1
+
+
+@pytest.mark.parametrize(("population", "levels"), [(40, [(0,)]), (41, [()]), (80, [()]), (81, None)])
+def test_an_estimate_may_be_exactly_the_least_one(database: Database, population: int, levels: Any) -> None:
+    database.table("firms", COLUMNS, [("ab"[firm % 2], 1, firm, 10) for firm in range(8)])
+    given: dict[str, Any] = {
+        "version": 1, "source": "firms", "weight": "turnover", "dimensions": {"region": None},
+        "rules": {"threshold": 4, "population": population}, "protection": "collapsing",
+    }  # fmt: skip
+    result = kanon_sql.tabulate(database.engine, kanon_sql.TableSpec.from_dict(given))
+    assert (result.levels if result.passed else None) == levels
 
 
 @pytest.mark.parametrize("weight", [None, 0, -3])
@@ -297,3 +311,40 @@ def test_the_example_of_sdctable(
     # Two cells in each row and column that has one, so four at the least.
     assert 4 <= result.cells["suppressed"] <= (4 if len(sensitive) == 1 else 6)
     assert sensitive <= {cell.labels for cell in result.table if cell.suppressed}
+
+
+# --- A source that was perturbed -----------------------------------------------------------
+
+
+def test_a_table_of_exchanged_records_is_untrue(database: Database) -> None:
+    """The confidentiality edit: the table of what must agree stays, another changes; result and manifest say so."""
+    draw = random.Random(4)
+    rows = [(number, draw.choice("abc"), draw.choice([1, 2]), draw.choice("xy")) for number in range(160)]
+    columns = {"id": "INTEGER", "region": "VARCHAR", "size": "INTEGER", "kind": "VARCHAR"}
+    database.table("people", columns, rows)
+    edit = {
+        "version": 1, "source": "people", "release": "edited", "key": "id", "keep": ["size", "kind"],
+        "perturb": {"region": {"swap": {"share": 0.9, "within": ["size"]}}},
+    }  # fmt: skip
+    assert kanon_sql.perturb(database.engine, kanon_sql.PerturbSpec.from_dict(edit)).verdict == "untrue"
+
+    def tabulated_by(source: str, column: str) -> kanon_sql.Tabulation:
+        given = {
+            "version": 1, "source": source, "release": f"{source}_by_{column}",
+            "dimensions": {"region": None, column: None}, "rules": {"threshold": 3},
+        }  # fmt: skip
+        return kanon_sql.tabulate(database.engine, kanon_sql.TableSpec.from_dict(given))
+
+    for column in ("size", "kind"):
+        true, result = tabulated_by("people", column), tabulated_by("edited", column)
+        assert true.truthful
+        assert "untrue" not in true.message
+        assert result.passed
+        assert not result.truthful
+        assert result.message.endswith("perturb made the values of the source untrue, so no cell is true")
+        same = [cell.value for cell in result.table] == [cell.value for cell in true.table]
+        assert same == (column == "size")
+        jsonschema.Draft202012Validator(tabulation_schema()).validate(result.to_dict())
+    with database.engine.run(Deadline(None)), open_workspace(database.engine, "", inline=True) as workspace:
+        assert is_untrue(workspace, ("edited_by_kind",))
+        assert not is_untrue(workspace, ("people_by_kind",))

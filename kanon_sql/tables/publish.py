@@ -59,7 +59,13 @@ def _label(path: Path) -> str | None:
 
 
 def publish_table(
-    workspace: Workspace, spec: TableSpec, shown: TableSpec, found: ProtectedTable, summary: dict[str, Any]
+    workspace: Workspace,
+    spec: TableSpec,
+    shown: TableSpec,
+    found: ProtectedTable,
+    summary: dict[str, Any],
+    *,
+    truthful: bool = True,
 ) -> None:
     """Publish a protected table under the release's name, with its manifest.
 
@@ -69,6 +75,7 @@ def publish_table(
         shown: that at the levels that the table has.
         found: the table; it may be published.
         summary: what the manifest says of it; no value of a suppressed cell.
+        truthful: whether the cells are those of true values; else the manifest says that the release is untrue.
 
     Raises:
         VerificationError: what was written is not what may be published; it was dropped.
@@ -87,6 +94,7 @@ def publish_table(
             "published_at": now(),
             "release": ".".join(spec.release),
             "table": summary,
+            **({} if truthful else {"truthful": False}),
             "spec": spec.redacted(),
             "spec_hash": spec.hash,
             "versions": {

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
 from kanon_sql.errors import RequirementNotMet, SpecError
 from kanon_sql.frequency import source_of
-from kanon_sql.release import refuse_foreign_release
+from kanon_sql.release import is_untrue, refuse_foreign_release
 from kanon_sql.spec import TableSpec
 from kanon_sql.tables import ProtectedTable, protected, publish_table, tabulated
 from kanon_sql.verbs.result import Cost, redacted_log
 
 __all__ = ["PublishedCell", "Tabulation", "tabulate"]
+
+UNTRUE = "; perturb made the values of the source untrue, so no cell is true"
+"""What the message of a table of a perturbed source says besides."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,8 @@ class Tabulation:
             as well: it tells which share of the suppressed cells has something to hide.
         table: the cells as everybody may see them; empty where the verdict is ``fail``.
         cost: what the run asked of the database. The rows fetched are the cells, as they are.
+        truthful: whether the cells are those of true values, as far as is known: False where ``perturb`` published the
+            source.
         notes: what the user should know besides.
         sql: every statement that ran, in order, with values redacted.
 
@@ -90,6 +95,7 @@ class Tabulation:
     cells: dict[str, int]
     table: Sequence[PublishedCell]
     cost: Cost
+    truthful: bool = True
     notes: Sequence[str] = ()
     sql: Sequence[str] = field(default=(), repr=False)
 
@@ -109,6 +115,7 @@ class Tabulation:
         return {
             "verb": "tabulate",
             "verdict": self.verdict,
+            "truthful": self.truthful,
             "message": self.message,
             "release": self.release,
             "measured": self.measured,
@@ -178,19 +185,18 @@ def tabulate(
             if publishes:
                 with engine.transaction():
                     refuse_foreign_release(workspace, spec)
+            truthful = spec.source.table is None or not is_untrue(workspace, spec.source.table)
             found = tabulated(workspace, spec)
             workspace.report("protecting the sensitive cells", None)
             shielded = protected(spec, found.table, found.failure)
             notes = _notes(spec, shielded, found.blank_rows, len(found.table.cells))
             result = _result(found.spec, shielded, found.rows, notes, publishes)
+            if not truthful:
+                result = replace(result, truthful=False, message=result.message + UNTRUE)
             if publishes and result.passed:
-                publish_table(workspace, spec, found.spec, shielded, _summary(result))
+                publish_table(workspace, spec, found.spec, shielded, _summary(result), truthful=truthful)
         cost = Cost.of(meter, time.perf_counter() - started)
-        return _with(result, cost, redacted_log(meter))
-
-
-def _with(result: Tabulation, cost: Cost, sql: Sequence[str]) -> Tabulation:
-    return Tabulation(**{**vars(result), "cost": cost, "sql": sql})
+        return replace(result, cost=cost, sql=redacted_log(meter))
 
 
 def _result(spec: TableSpec, found: ProtectedTable, rows: int, notes: list[str], publishes: bool) -> Tabulation:
