@@ -299,8 +299,8 @@ class _Lowering:
         if not self.by_assignment:
             return self._recoded(held, at, rounds, stopped)
         wide, stopped = Widening(state, self._make, self.k, held, prices.table).run(at.cells, budget, stopped)
-        at = None if wide is None else _At(wide.cells, wide.pairs, 0)
-        return self._recoded(held, at, rounds, stopped, wide)
+        ended = None if wide is None else _At(wide.cells, wide.pairs, 0)
+        return self._recoded(held, ended, rounds, stopped, wide)
 
     def _make(self, name: str, tables: Mapping[str, Relation], what: str | None = None, **context: Any) -> Relation:
         state = self.state

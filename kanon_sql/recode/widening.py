@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kanon_sql.engines import refuse_incomplete
 from kanon_sql.errors import UnsupportedError, VerificationError
@@ -39,9 +40,6 @@ MOST_COMPARED = 2**21
 
 MOST_WIDENINGS = 48
 """No more rounds are made: samples of Adult take two to five."""
-
-STATEMENTS_A_WIDENING = 9
-"""No round takes more statements, besides those that load numbers."""
 
 
 @dataclass(frozen=True)
@@ -216,9 +214,7 @@ class Widening:
         self._drop(told, widened)
         return following
 
-    def _fetched(
-        self, name: str, tables: Mapping[str, Relation], limit: int, **context: object
-    ) -> list[tuple[int, ...]]:
+    def _fetched(self, name: str, tables: Mapping[str, Relation], limit: int, **context: Any) -> list[tuple[int, ...]]:
         """Numbers, in their order."""
         workspace = self.state.workspace
         quoted = {slot: workspace.quoted(table) for slot, table in tables.items()}
