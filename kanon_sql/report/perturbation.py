@@ -82,7 +82,7 @@ def _frequencies(result: Perturbation) -> RenderableType:
 def _linkage(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     yield "known", ", ".join(found["columns"])
     yield "rows looked at", number(found["looked_at"])
-    yield "found", f"{found['found']:g}, {found['share']:.2%} ({found['guessed_share']:.2%} by a guess)"
+    yield "found", f"{found['found']:,.1f} rows, {found['share']:.2%} ({found['guessed_share']:.2%} by a guess)"
     yield "with no other record as near", number(found["certain"])
     if found["most"] is not None:
         yield "allowed", f"{found['most']:.2%}"
