@@ -109,8 +109,11 @@ SELECT 0 AS attribute, COALESCE(SUM(written.row_count), 0) AS foreign_rows FROM 
 UNION ALL
 SELECT 1 AS attribute, COALESCE(SUM(written.row_count), 0) AS foreign_rows FROM (SELECT CAST(checked."sex" AS TEXT) COLLATE "C" AS label, COUNT(*) AS row_count FROM "clinic"."kanon_run_release" AS checked GROUP BY CAST(checked."sex" AS TEXT) COLLATE "C") AS written LEFT JOIN (SELECT DISTINCT "l0" AS label, 1 AS known FROM "kanon_run_lookup1") AS labels ON written.label IS NOT DISTINCT FROM labels.label WHERE labels.known IS NULL;
 
+-- «evaluate/achieved 1»
+(SELECT CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS class_rows, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS class_size FROM (SELECT CAST("checked"."age" AS TEXT) COLLATE "C" AS "q0", CAST("checked"."sex" AS TEXT) COLLATE "C" AS "q1", 1 AS row_count FROM "clinic"."kanon_run_release" AS checked) AS frequency GROUP BY "q0", "q1")
+
 -- evaluate/achieved
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS class_rows, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS class_size FROM (SELECT CAST("checked"."age" AS TEXT) COLLATE "C" AS "q0", CAST("checked"."sex" AS TEXT) COLLATE "C" AS "q1", 1 AS row_count FROM "clinic"."kanon_run_release" AS checked) AS frequency GROUP BY "q0", "q1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS satisfied FROM «evaluate/achieved 1» AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS checked;
 
 -- release/manifest/create
 CREATE TABLE IF NOT EXISTS "clinic"."kanon_sql_manifest" (release_name TEXT NOT NULL, run_id TEXT NOT NULL, published_at TEXT NOT NULL, spec_hash TEXT NOT NULL, manifest TEXT NOT NULL);
@@ -366,11 +369,14 @@ SELECT COUNT(*) AS row_count, SUM("kanon_masked") AS masked_rows FROM "kanon_run
 -- release/labels
 SELECT 0 AS attribute, COALESCE(SUM(written.row_count), 0) AS foreign_rows FROM (SELECT CAST(checked."sex" AS TEXT) COLLATE "C" AS label, COUNT(*) AS row_count FROM "clinic"."kanon_run_release" AS checked GROUP BY CAST(checked."sex" AS TEXT) COLLATE "C") AS written LEFT JOIN (SELECT DISTINCT "l0" AS label, 1 AS known FROM "kanon_run_lookup0") AS labels ON written.label IS NOT DISTINCT FROM labels.label WHERE labels.known IS NULL AND (written.label IS NULL OR written.label <> '*');
 
--- «evaluate/achieved 1»
+-- «evaluate/achieved 3»
 (SELECT "q0" AS "k0", value_code, CAST(COUNT(*) AS BIGINT) AS value_rows, CAST(COUNT(*) AS BIGINT) AS value_count FROM (SELECT CAST("checked"."sex" AS TEXT) COLLATE "C" AS "q0", CAST("checked"."dx" AS TEXT) COLLATE "C" AS value_code, 1 AS row_count FROM "clinic"."kanon_run_release" AS checked) AS frequency GROUP BY "q0", value_code)
 
+-- «evaluate/achieved 2»
+(SELECT held."k0" AS "k0", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM «evaluate/achieved 3» AS held LEFT JOIN (SELECT value AS reference_value, reference_share FROM "kanon_run_sensitive0") AS reference ON held.value_code IS NOT DISTINCT FROM reference.reference_value)
+
 -- evaluate/achieved
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE class_rows END) AS "violating_rows2", MAX("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE class_rows END) AS "violating_rows3", MAX("m4") AS "worst4", SUM(CASE WHEN "m4" IS NULL THEN 1 ELSE 0 END) AS "unbounded4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE class_rows END) AS "violating_rows4" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT "class_rows", "class_size", "m1", "m2", "m3", "m4", CASE WHEN ("class_size" >= 3) AND ("m1" >= 2) AND ("m2" >= 6.93147179559945315e-01) AND (NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00) AND (NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, COUNT(CASE WHEN value_count > 0 THEN value_code END) AS "m1", CASE WHEN SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) > 0 THEN LN(SUM(CASE WHEN NOT value_code IS NULL THEN value_count END)) - SUM(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count * LN(value_count) ELSE 0 END) / CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count END) AS DOUBLE PRECISION) ELSE 0 END AS "m2", CASE WHEN SUM(CASE WHEN NOT value_code IS NULL AND value_position >= 2 THEN value_count ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN value_position = 1 THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position >= 2 THEN value_count ELSE 0 END) AS DOUBLE PRECISION) ELSE NULL END AS "m3", CASE WHEN SUM(value_count) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m4" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0") AS class_total, ROW_NUMBER() OVER (PARTITION BY "k0" ORDER BY CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, value_count DESC NULLS LAST) AS value_position FROM (SELECT held."k0" AS "k0", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM «evaluate/achieved 1» AS held LEFT JOIN (SELECT value AS reference_value, reference_share FROM "kanon_run_sensitive0") AS reference ON held.value_code IS NOT DISTINCT FROM reference.reference_value) AS counted) AS ranked GROUP BY "k0") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE class_rows END) AS "violating_rows2", MAX("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE class_rows END) AS "violating_rows3", MAX("m4") AS "worst4", SUM(CASE WHEN "m4" IS NULL THEN 1 ELSE 0 END) AS "unbounded4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE class_rows END) AS "violating_rows4" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT "class_rows", "class_size", "m1", "m2", "m3", "m4", CASE WHEN ("class_size" >= 3) AND ("m1" >= 2) AND ("m2" >= 6.93147179559945315e-01) AND (NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00) AND (NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, COUNT(CASE WHEN value_count > 0 THEN value_code END) AS "m1", CASE WHEN SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) > 0 THEN LN(SUM(CASE WHEN NOT value_code IS NULL THEN value_count END)) - SUM(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count * LN(value_count) ELSE 0 END) / CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count END) AS DOUBLE PRECISION) ELSE 0 END AS "m2", CASE WHEN SUM(CASE WHEN NOT value_code IS NULL AND value_position >= 2 THEN value_count ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN value_position = 1 THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position >= 2 THEN value_count ELSE 0 END) AS DOUBLE PRECISION) ELSE NULL END AS "m3", CASE WHEN SUM(value_count) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m4" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0") AS class_total, ROW_NUMBER() OVER (PARTITION BY "k0" ORDER BY CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, value_count DESC NULLS LAST) AS value_position FROM «evaluate/achieved 2» AS counted) AS ranked GROUP BY "k0") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS checked;
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '8c68bf9e5130ff6466a20d74c4ad15c42fd8fce6fd84414819e7175dae6bfc98', '{"published_at": "(the time)"}');
@@ -963,7 +969,7 @@ CREATE TEMPORARY TABLE "kanon_run_blocks" AS SELECT "lookup0".label AS "o0", sen
 CREATE TABLE "clinic"."kanon_run_release" AS SELECT blocks."o0" AS "sex", blocks."o1" AS "dx" FROM "kanon_run_blocks" AS blocks CROSS JOIN GENERATE_SERIES(0, "blocks"."block_count" - 1) AS numbers(number);
 
 -- evaluate/achieved
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00 THEN 0 ELSE class_rows END) AS "violating_rows2" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN (NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01) AND (NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01) AND (NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00) THEN 1 ELSE 0 END AS satisfied FROM (SELECT classes.*, CASE WHEN "m0_held" > 0 THEN CAST("m0_top1" AS DOUBLE PRECISION) / (CAST("m0_top1" AS DOUBLE PRECISION) + CAST("m0_held" AS DOUBLE PRECISION) * LEAST(("m0_fewest1") * ("m0_together2"), ("m0_fewest2") * ("m0_together1"), ("m0_fewest3"))) END AS "m0" FROM (SELECT classes.*, ("m0_anywhere1") AS "m0_together1", LEAST(("m0_anywhere2"), ("m0_anywhere1") * ("m0_anywhere1")) AS "m0_together2" FROM (SELECT classes.*, COALESCE(MIN(CASE WHEN "m0_held" > 0 THEN "m0_fewest1" END) OVER (), CAST(1 AS DOUBLE PRECISION)) AS "m0_anywhere1", COALESCE(MIN(CASE WHEN "m0_held" > 0 THEN "m0_fewest2" END) OVER (), CAST(1 AS DOUBLE PRECISION)) AS "m0_anywhere2" FROM (SELECT classes.*, ("m0_factor0_1") AS "m0_fewest1", LEAST(("m0_factor0_2"), ("m0_factor0_1") * ("m0_factor1_1")) AS "m0_fewest2", LEAST(("m0_factor0_3"), ("m0_factor0_2") * ("m0_factor1_1"), ("m0_factor0_1") * ("m0_factor1_1") * ("m0_factor2_1")) AS "m0_fewest3" FROM (SELECT classes.*, CASE WHEN "m0_held" - 0 - "m0_top1" > 0 THEN CAST("m0_held" - 0 - "m0_top1" AS DOUBLE PRECISION) / CAST("m0_held" - 0 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor0_1", CASE WHEN "m0_held" - 0 - "m0_top2" > 0 THEN CAST("m0_held" - 0 - "m0_top2" AS DOUBLE PRECISION) / CAST("m0_held" - 0 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor0_2", CASE WHEN "m0_held" - 0 - "m0_top3" > 0 THEN CAST("m0_held" - 0 - "m0_top3" AS DOUBLE PRECISION) / CAST("m0_held" - 0 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor0_3", CASE WHEN "m0_held" - 1 - "m0_top1" > 0 THEN CAST("m0_held" - 1 - "m0_top1" AS DOUBLE PRECISION) / CAST("m0_held" - 1 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor1_1", CASE WHEN "m0_held" - 2 - "m0_top1" > 0 THEN CAST("m0_held" - 2 - "m0_top1" AS DOUBLE PRECISION) / CAST("m0_held" - 2 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor2_1" FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS "m0_held", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 1 THEN value_count ELSE 0 END) AS "m0_top1", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 2 THEN value_count ELSE 0 END) AS "m0_top2", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 3 THEN value_count ELSE 0 END) AS "m0_top3", MAX(CASE WHEN NOT value_code IS NULL THEN CAST(1 AS DOUBLE PRECISION) / (1 + LEAST("m1_own", "m1_person_told" * "m1_family_anywhere", "m1_person" * "m1_family_told_anywhere")) END) AS "m1", CASE WHEN SUM«evaluate/node 12» = 0 THEN MAX«evaluate/node 14» END AS "m2" FROM (SELECT stepped.*, COALESCE(MIN(CASE WHEN NOT value_code IS NULL THEN "m1_family" END) OVER (PARTITION BY "value_code"), CAST(1 AS DOUBLE PRECISION)) AS "m1_family_anywhere", COALESCE(MIN(CASE WHEN NOT value_code IS NULL THEN "m1_family_told" END) OVER (PARTITION BY "value_code"), CAST(1 AS DOUBLE PRECISION)) AS "m1_family_told_anywhere" FROM (SELECT stepped.*, MIN(CASE WHEN NOT value_code IS NULL THEN "m1_own" END) OVER (PARTITION BY "k0") AS "m1_worst" FROM (SELECT stepped.*, CASE WHEN (("m1_held" - value_count - 1) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) > 0 AND ("m1_held" - value_count - 2) > 0 THEN CAST((("m1_held" - value_count - 1) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) AS DOUBLE PRECISION) / CAST(value_count AS DOUBLE PRECISION) * CAST(("m1_held" - value_count - 2) AS DOUBLE PRECISION) / CAST("m1_held" - 2 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_own", CASE WHEN (("m1_held" - value_count - 0) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) > 0 AND ("m1_held" - value_count - 0) > 0 THEN CAST((("m1_held" - value_count - 0) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) AS DOUBLE PRECISION) / CAST(value_count AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_person", CASE WHEN (("m1_held" - value_count - 1) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) > 0 AND ("m1_held" - value_count - 1) > 0 THEN CAST((("m1_held" - value_count - 1) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) AS DOUBLE PRECISION) / CAST(value_count AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_person_told", CASE WHEN ("m1_held" - value_count - 0) > 0 THEN CAST(1 AS DOUBLE PRECISION) * CAST(("m1_held" - value_count - 0) AS DOUBLE PRECISION) / CAST("m1_held" - 0 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_family", CASE WHEN ("m1_held" - value_count - 1) > 0 THEN CAST(1 AS DOUBLE PRECISION) * CAST(("m1_held" - value_count - 1) AS DOUBLE PRECISION) / CAST("m1_held" - 1 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_family_told" FROM (SELECT stepped.*, SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_held", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 1 THEN value_count ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_most", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 2 THEN value_count ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_more" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share, "reference_values", SUM(value_count) OVER (PARTITION BY "k0") AS class_total, ROW_NUMBER() OVER (PARTITION BY "k0" ORDER BY CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, value_count DESC NULLS LAST) AS value_position FROM (SELECT held."k0" AS "k0", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share, reference."reference_values" AS "reference_values" FROM «evaluate/achieved 1» AS held LEFT JOIN (SELECT value AS reference_value, reference_share, "reference_values" FROM "kanon_run_sensitive0") AS reference ON held.value_code IS NOT DISTINCT FROM reference.reference_value) AS counted) AS stepped) AS stepped) AS stepped) AS stepped) AS ranked GROUP BY "k0") AS classes) AS classes) AS classes) AS classes) AS classes) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00 THEN 0 ELSE class_rows END) AS "violating_rows2" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN (NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01) AND (NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01) AND (NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00) THEN 1 ELSE 0 END AS satisfied FROM (SELECT classes.*, CASE WHEN "m0_held" > 0 THEN CAST("m0_top1" AS DOUBLE PRECISION) / (CAST("m0_top1" AS DOUBLE PRECISION) + CAST("m0_held" AS DOUBLE PRECISION) * LEAST(("m0_fewest1") * ("m0_together2"), ("m0_fewest2") * ("m0_together1"), ("m0_fewest3"))) END AS "m0" FROM (SELECT classes.*, ("m0_anywhere1") AS "m0_together1", LEAST(("m0_anywhere2"), ("m0_anywhere1") * ("m0_anywhere1")) AS "m0_together2" FROM (SELECT classes.*, COALESCE(MIN(CASE WHEN "m0_held" > 0 THEN "m0_fewest1" END) OVER (), CAST(1 AS DOUBLE PRECISION)) AS "m0_anywhere1", COALESCE(MIN(CASE WHEN "m0_held" > 0 THEN "m0_fewest2" END) OVER (), CAST(1 AS DOUBLE PRECISION)) AS "m0_anywhere2" FROM (SELECT classes.*, ("m0_factor0_1") AS "m0_fewest1", LEAST(("m0_factor0_2"), ("m0_factor0_1") * ("m0_factor1_1")) AS "m0_fewest2", LEAST(("m0_factor0_3"), ("m0_factor0_2") * ("m0_factor1_1"), ("m0_factor0_1") * ("m0_factor1_1") * ("m0_factor2_1")) AS "m0_fewest3" FROM (SELECT classes.*, CASE WHEN "m0_held" - 0 - "m0_top1" > 0 THEN CAST("m0_held" - 0 - "m0_top1" AS DOUBLE PRECISION) / CAST("m0_held" - 0 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor0_1", CASE WHEN "m0_held" - 0 - "m0_top2" > 0 THEN CAST("m0_held" - 0 - "m0_top2" AS DOUBLE PRECISION) / CAST("m0_held" - 0 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor0_2", CASE WHEN "m0_held" - 0 - "m0_top3" > 0 THEN CAST("m0_held" - 0 - "m0_top3" AS DOUBLE PRECISION) / CAST("m0_held" - 0 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor0_3", CASE WHEN "m0_held" - 1 - "m0_top1" > 0 THEN CAST("m0_held" - 1 - "m0_top1" AS DOUBLE PRECISION) / CAST("m0_held" - 1 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor1_1", CASE WHEN "m0_held" - 2 - "m0_top1" > 0 THEN CAST("m0_held" - 2 - "m0_top1" AS DOUBLE PRECISION) / CAST("m0_held" - 2 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor2_1" FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS "m0_held", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 1 THEN value_count ELSE 0 END) AS "m0_top1", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 2 THEN value_count ELSE 0 END) AS "m0_top2", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 3 THEN value_count ELSE 0 END) AS "m0_top3", MAX(CASE WHEN NOT value_code IS NULL THEN CAST(1 AS DOUBLE PRECISION) / (1 + LEAST("m1_own", "m1_person_told" * "m1_family_anywhere", "m1_person" * "m1_family_told_anywhere")) END) AS "m1", CASE WHEN SUM«evaluate/node 12» = 0 THEN MAX«evaluate/node 14» END AS "m2" FROM (SELECT stepped.*, COALESCE(MIN(CASE WHEN NOT value_code IS NULL THEN "m1_family" END) OVER (PARTITION BY "value_code"), CAST(1 AS DOUBLE PRECISION)) AS "m1_family_anywhere", COALESCE(MIN(CASE WHEN NOT value_code IS NULL THEN "m1_family_told" END) OVER (PARTITION BY "value_code"), CAST(1 AS DOUBLE PRECISION)) AS "m1_family_told_anywhere" FROM (SELECT stepped.*, MIN(CASE WHEN NOT value_code IS NULL THEN "m1_own" END) OVER (PARTITION BY "k0") AS "m1_worst" FROM (SELECT stepped.*, CASE WHEN (("m1_held" - value_count - 1) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) > 0 AND ("m1_held" - value_count - 2) > 0 THEN CAST((("m1_held" - value_count - 1) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) AS DOUBLE PRECISION) / CAST(value_count AS DOUBLE PRECISION) * CAST(("m1_held" - value_count - 2) AS DOUBLE PRECISION) / CAST("m1_held" - 2 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_own", CASE WHEN (("m1_held" - value_count - 0) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) > 0 AND ("m1_held" - value_count - 0) > 0 THEN CAST((("m1_held" - value_count - 0) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) AS DOUBLE PRECISION) / CAST(value_count AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_person", CASE WHEN (("m1_held" - value_count - 1) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) > 0 AND ("m1_held" - value_count - 1) > 0 THEN CAST((("m1_held" - value_count - 1) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) AS DOUBLE PRECISION) / CAST(value_count AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_person_told", CASE WHEN ("m1_held" - value_count - 0) > 0 THEN CAST(1 AS DOUBLE PRECISION) * CAST(("m1_held" - value_count - 0) AS DOUBLE PRECISION) / CAST("m1_held" - 0 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_family", CASE WHEN ("m1_held" - value_count - 1) > 0 THEN CAST(1 AS DOUBLE PRECISION) * CAST(("m1_held" - value_count - 1) AS DOUBLE PRECISION) / CAST("m1_held" - 1 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_family_told" FROM (SELECT stepped.*, SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_held", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 1 THEN value_count ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_most", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 2 THEN value_count ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_more" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share, "reference_values", SUM(value_count) OVER (PARTITION BY "k0") AS class_total, ROW_NUMBER() OVER (PARTITION BY "k0" ORDER BY CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, value_count DESC NULLS LAST) AS value_position FROM (SELECT held."k0" AS "k0", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share, reference."reference_values" AS "reference_values" FROM «evaluate/achieved 3» AS held LEFT JOIN (SELECT value AS reference_value, reference_share, "reference_values" FROM "kanon_run_sensitive0") AS reference ON held.value_code IS NOT DISTINCT FROM reference.reference_value) AS counted) AS stepped) AS stepped) AS stepped) AS stepped) AS ranked GROUP BY "k0") AS classes) AS classes) AS classes) AS classes) AS classes) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS checked;
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '27a7d2ae50f16056e281e68c051c7dcb9f0883010e479ec0b15ffce861af28a8', '{"published_at": "(the time)"}');
@@ -995,17 +1001,50 @@ CREATE TEMPORARY TABLE "kanon_run_suppressed" AS SELECT "k0", class_rows FROM (S
 -- release/write
 CREATE TEMPORARY TABLE "kanon_run_staged" AS SELECT CASE WHEN NOT suppressed.class_rows IS NULL THEN '*' ELSE "lookup0"."l0" END AS "sex", "kanon_source"."dx" AS "dx", CASE WHEN NOT suppressed.class_rows IS NULL THEN 1 ELSE 0 END AS "kanon_masked", CAST("kanon_source"."person" AS TEXT) COLLATE "C" AS "kanon_unit" FROM "clinic"."visits" AS kanon_source JOIN "kanon_run_lookup0" AS "lookup0" ON ARRAY[CAST("kanon_source"."sex" AS TEXT) COLLATE "C"] = ARRAY["lookup0".value] LEFT JOIN "kanon_run_suppressed" AS suppressed ON "lookup0"."c0" = suppressed."k0";
 
--- «evaluate/achieved 2»
+-- «evaluate/achieved 4»
 (SELECT "q0" AS "k0", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS class_rows, COUNT(DISTINCT unit) AS class_size, SUM(COUNT(DISTINCT unit)) OVER () AS all_size FROM (SELECT CAST("checked"."sex" AS TEXT) COLLATE "C" AS "q0", CAST("checked"."kanon_unit" AS TEXT) COLLATE "C" AS unit, 1 AS row_count FROM "kanon_run_staged" AS checked) AS frequency GROUP BY "q0")
 
 -- evaluate/achieved
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE class_rows END) AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m1", CASE WHEN ("class_size" >= 3) AND (NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", CASE WHEN base.class_rows = "values0".class_rows THEN base.class_rows END AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m1" AS "m1" FROM «evaluate/achieved 2» AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m1" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0") AS class_total FROM (SELECT held."k0" AS "k0", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM (SELECT "q0" AS "k0", value_code, CAST(COUNT(*) AS BIGINT) AS value_rows, COUNT(DISTINCT unit) AS value_count FROM (SELECT CAST("checked"."sex" AS TEXT) COLLATE "C" AS "q0", CAST("checked"."dx" AS TEXT) COLLATE "C" AS value_code, CAST("checked"."kanon_unit" AS TEXT) COLLATE "C" AS unit, 1 AS row_count FROM "kanon_run_staged" AS checked) AS frequency GROUP BY "q0", value_code) AS held LEFT JOIN (SELECT value AS reference_value, reference_share FROM "kanon_run_sensitive0") AS reference ON held.value_code IS NOT DISTINCT FROM reference.reference_value) AS counted) AS ranked GROUP BY "k0") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"]) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE class_rows END) AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m1", CASE WHEN ("class_size" >= 3) AND (NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", CASE WHEN base.class_rows = "values0".class_rows THEN base.class_rows END AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m1" AS "m1" FROM «evaluate/achieved 4» AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m1" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0") AS class_total FROM (SELECT held."k0" AS "k0", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM (SELECT "q0" AS "k0", value_code, CAST(COUNT(*) AS BIGINT) AS value_rows, COUNT(DISTINCT unit) AS value_count FROM (SELECT CAST("checked"."sex" AS TEXT) COLLATE "C" AS "q0", CAST("checked"."dx" AS TEXT) COLLATE "C" AS value_code, CAST("checked"."kanon_unit" AS TEXT) COLLATE "C" AS unit, 1 AS row_count FROM "kanon_run_staged" AS checked) AS frequency GROUP BY "q0", value_code) AS held LEFT JOIN (SELECT value AS reference_value, reference_share FROM "kanon_run_sensitive0") AS reference ON held.value_code IS NOT DISTINCT FROM reference.reference_value) AS counted) AS ranked GROUP BY "k0") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"]) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS checked;
 
 -- release/count
 SELECT COUNT(*) AS row_count, SUM("kanon_masked") AS masked_rows, COUNT(DISTINCT CASE WHEN "kanon_masked" = 0 THEN "kanon_unit" END) AS persons FROM "kanon_run_staged" AS counted;
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '35061ef0fcbb9ea2cd4bd4eea619e022abc35b4182f3c8247205bb0ff3200df6', '{"published_at": "(the time)"}');
+
+-- evaluate/node
+SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 5) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("class_size" >= 5) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN ("class_size" >= 5) THEN CAST(class_rows AS DOUBLE PRECISION) * (0) ELSE 0 END) AS "kept_width", SUM(CAST(class_rows AS DOUBLE PRECISION) * (0)) AS "width", SUM(CASE WHEN NOT (("class_size" >= 5)) THEN 0 WHEN class_size > 0 AND 9.00000000000000000e+00 > 2.00000000000000000e+00 * class_size THEN CAST(class_rows AS DOUBLE PRECISION) / CAST(class_size AS DOUBLE PRECISION) WHEN class_size <= 0 AND 9.00000000000000000e+00 > 2.00000000000000000e+00 THEN CAST(class_rows AS DOUBLE PRECISION) ELSE 0 END) AS "found_rows" FROM (SELECT CAST(SUM(row_count) AS BIGINT) AS class_rows, CAST(SUM(row_count) AS BIGINT) AS class_size FROM "kanon_run_frequency" GROUP BY "code1", "code3") AS classes;
+
+-- evaluate/suppressed
+CREATE TEMPORARY TABLE "kanon_run_suppressed" AS SELECT "k0", "k1", class_rows FROM (SELECT "k0", "k1", "class_rows", "class_size", CASE WHEN ("class_size" >= 5) THEN 1 ELSE 0 END AS satisfied FROM (SELECT "code1" AS "k0", "code3" AS "k1", CAST(SUM(row_count) AS BIGINT) AS class_rows, CAST(SUM(row_count) AS BIGINT) AS class_size FROM "kanon_run_frequency" GROUP BY "code1", "code3") AS classes) AS flagged WHERE satisfied = 0;
+
+-- evaluate/achieved
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 5 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 5 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 5) THEN 1 ELSE 0 END AS satisfied FROM «evaluate/achieved 1» AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS checked;
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '6f2ddb62448ed46a1d132fec1647efb3613d95ef2017c128245f8b9c34d2723b', '{"published_at": "(the time)"}');
+
+-- «evaluate/node 18»
+(CAST((4.16666666666666644e-02 - CAST(CAST((7.29166666666666678e-03 - CAST(CAST((3.84424603174603153e-03 - CAST(CAST(4.13411458333333339e-03 AS DOUBLE PRECISION) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / 2) AS DOUBLE PRECISION) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / 2)) AS DOUBLE PRECISION) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / 2) AS DOUBLE PRECISION) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / 2)) AS DOUBLE PRECISION) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / 2) AS DOUBLE PRECISION) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / 2)) AS DOUBLE PRECISION) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / 2) AS DOUBLE PRECISION)
+
+-- «evaluate/node 19»
+(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count * CASE FLOOR(CAST(value_count AS DOUBLE PRECISION) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(value_count AS DOUBLE PRECISION) / 2)) + CAST(CAST((4.16666666666666644e-02 - CAST(CAST((7.29166666666666678e-03 - CAST(CAST((3.84424603174603153e-03 - CAST(CAST(4.13411458333333339e-03 AS DOUBLE PRECISION) / FLOOR(CAST(value_count AS DOUBLE PRECISION) / 2) AS DOUBLE PRECISION) / FLOOR(CAST(value_count AS DOUBLE PRECISION) / 2)) AS DOUBLE PRECISION) / FLOOR(CAST(value_count AS DOUBLE PRECISION) / 2) AS DOUBLE PRECISION) / FLOOR(CAST(value_count AS DOUBLE PRECISION) / 2)) AS DOUBLE PRECISION) / FLOOR(CAST(value_count AS DOUBLE PRECISION) / 2) AS DOUBLE PRECISION) / FLOOR(CAST(value_count AS DOUBLE PRECISION) / 2)) AS DOUBLE PRECISION) / FLOOR(CAST(value_count AS DOUBLE PRECISION) / 2) AS DOUBLE PRECISION) / FLOOR(CAST(value_count AS DOUBLE PRECISION) / 2) END ELSE 0 END)
+
+-- «evaluate/node 20»
+(SELECT "k0", value_code, value_rows, value_count, reference_share FROM (SELECT "code0" AS "k0", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM "kanon_run_values0" GROUP BY "code0", value_code) AS counted)
+
+-- evaluate/node
+SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS "padding_0" FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) > 0 THEN CASE FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / 2)) + CAST«evaluate/node 18» / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / 2) END - SUM«evaluate/node 19» / CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) ELSE 0 END AS "m0", COUNT(CASE WHEN value_count > 0 THEN value_code END) AS "m0_second" FROM «evaluate/node 20» AS ranked GROUP BY "k0") AS classes;
+
+-- evaluate/suppressed
+CREATE TEMPORARY TABLE "kanon_run_suppressed" AS SELECT "k0", class_rows FROM (SELECT "k0", "class_rows", "class_size", "m0", "m0_second", CASE WHEN ("m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) > 0 THEN CASE FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / 2)) + CAST«evaluate/node 18» / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / 2) END - SUM«evaluate/node 19» / CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) ELSE 0 END AS "m0", COUNT(CASE WHEN value_count > 0 THEN value_code END) AS "m0_second" FROM «evaluate/node 20» AS ranked GROUP BY "k0") AS classes) AS flagged WHERE satisfied = 0;
+
+-- evaluate/achieved
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(CASE WHEN "m0_second" = 0 THEN 0 WHEN "m0" > LN("m0_second") THEN LN("m0_second") ELSE "m0" END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0_second" = 0 THEN 0 WHEN "m0" > LN("m0_second") THEN LN("m0_second") ELSE "m0" END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m0_second") AS "second0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m0_second", CASE WHEN ("m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) > 0 THEN CASE FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / 2)) + CAST«evaluate/node 18» / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) / 2) END - SUM«evaluate/node 19» / CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS DOUBLE PRECISION) ELSE 0 END AS "m0", COUNT(CASE WHEN value_count > 0 THEN value_code END) AS "m0_second" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share FROM «evaluate/achieved 2» AS counted) AS ranked GROUP BY "k0") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS checked;
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'e346aa6f410e86b9a550556a2f95696a5cd705d0aadb2bce36000bcfc033bbb0', '{"published_at": "(the time)"}');
 
 -- evaluate/node
 SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) AND ("m1" >= 5) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("class_size" >= 3) AND ("m1" >= 5) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS "padding_0", 0 AS "padding_1" FROM (SELECT classes.*, SUM(CASE WHEN ("class_size" >= 3) THEN class_size ELSE 0 END) OVER (PARTITION BY "u1_0") AS "m1" FROM (SELECT CAST(SUM(row_count) AS BIGINT) AS class_rows, CAST(SUM(row_count) AS BIGINT) AS class_size, MIN("code3") AS "u1_0" FROM "kanon_run_frequency" GROUP BY "code1", "code3") AS classes) AS classes;
@@ -1052,17 +1091,17 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_present0") AS encoded_rows, (SELEC
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM "kanon_run_frequency") + (SELECT COUNT(*) FROM "kanon_run_present0") AS row_count;
 
--- «evaluate/node 18»
+-- «evaluate/node 21»
 ("m1" >= class_size AND "m1" > 0 AND CAST(class_size AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m1" AS DOUBLE PRECISION) AND CAST(class_size AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m1" AS DOUBLE PRECISION))
 
--- «evaluate/node 19»
+-- «evaluate/node 22»
 (SELECT base."k0" AS "k0", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM (SELECT "code0" AS "k0", CAST(SUM(row_count) AS BIGINT) AS class_rows, CAST(SUM(person_count) AS BIGINT) AS class_size FROM "kanon_run_frequency" GROUP BY "code0") AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share FROM (SELECT "code0" AS "k0", value_code, SUM(row_count) AS value_rows, SUM(person_count) AS value_count, MIN(reference_share) AS reference_share FROM "kanon_run_present0" GROUP BY "code0", value_code) AS counted) AS ranked GROUP BY "k0") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"])
 
 -- evaluate/node
-SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("m0" >= 3) AND «evaluate/node 18» THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("m0" >= 3) AND «evaluate/node 18» THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS "padding_0" FROM «evaluate/node 19» AS classes;
+SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("m0" >= 3) AND «evaluate/node 21» THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("m0" >= 3) AND «evaluate/node 21» THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS "padding_0" FROM «evaluate/node 22» AS classes;
 
 -- evaluate/suppressed
-CREATE TEMPORARY TABLE "kanon_run_suppressed" AS SELECT "k0", class_rows FROM (SELECT "k0", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 18» THEN 1 ELSE 0 END AS satisfied FROM «evaluate/node 19» AS classes) AS flagged WHERE satisfied = 0;
+CREATE TEMPORARY TABLE "kanon_run_suppressed" AS SELECT "k0", class_rows FROM (SELECT "k0", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 21» THEN 1 ELSE 0 END AS satisfied FROM «evaluate/node 22» AS classes) AS flagged WHERE satisfied = 0;
 
 -- release/write
 CREATE TEMPORARY TABLE "kanon_run_staged" AS SELECT "lookup0"."l0" AS "sex", "kanon_source"."dx" AS "dx", CAST("kanon_source"."person" AS TEXT) COLLATE "C" AS "kanon_unit" FROM "clinic"."visits" AS kanon_source JOIN "kanon_run_lookup0" AS "lookup0" ON ARRAY[CAST("kanon_source"."sex" AS TEXT) COLLATE "C"] = ARRAY["lookup0".value] LEFT JOIN "kanon_run_suppressed" AS suppressed ON "lookup0"."c0" = suppressed."k0" WHERE suppressed.class_rows IS NULL;
@@ -1073,14 +1112,14 @@ CREATE TEMPORARY TABLE "kanon_run_staged" AS SELECT "lookup0"."l0" AS "sex", "ka
 -- frequency/population/sums
 SELECT (SELECT SUM(row_count) FROM «frequency/population/sums 1» AS frequency) AS encoded_rows, (SELECT SUM(row_count) FROM "kanon_run_people0") AS all_rows;
 
--- «evaluate/achieved 3»
+-- «evaluate/achieved 5»
 (CASE WHEN "m1" >= class_size AND "m1" > 0 AND CAST(class_size AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m1" AS DOUBLE PRECISION) AND CAST(class_size AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m1" AS DOUBLE PRECISION) THEN 0 ELSE 1 END)
 
--- «evaluate/achieved 4»
+-- «evaluate/achieved 6»
 (CASE WHEN "m1" >= class_size AND "m1" > 0 AND CAST(class_size AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m1" AS DOUBLE PRECISION) AND CAST(class_size AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m1" AS DOUBLE PRECISION) THEN 0 ELSE class_rows END)
 
 -- evaluate/achieved
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST(class_size AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST(class_size AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 3» AS "violating_classes1", SUM«evaluate/achieved 4» AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 18» THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 2» AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «frequency/population/sums 1» AS frequency GROUP BY "q0", value_code) AS counted) AS ranked GROUP BY "k0") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"]) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST(class_size AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST(class_size AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 5» AS "violating_classes1", SUM«evaluate/achieved 6» AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 21» THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 4» AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «frequency/population/sums 1» AS frequency GROUP BY "q0", value_code) AS counted) AS ranked GROUP BY "k0") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"]) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS checked;
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'b7e4891c2bb1638dceb689f492a60df429168183caea352e32b42f9f7314b398', '{"published_at": "(the time)"}');
@@ -1498,21 +1537,21 @@ SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) THEN 1 
 -- evaluate/source_counts
 SELECT reference_count, COUNT(*) AS value_count FROM "kanon_run_sensitive0" AS reference WHERE NOT value IS NULL AND reference_count > 0 GROUP BY reference_count;
 
--- «evaluate/node 20»
+-- «evaluate/node 23»
 SELECT node AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes FROM (SELECT 0 AS node, "class_rows", "class_size" FROM (SELECT "code1" AS "k0", "code6" AS "k1", "code7" AS "k2", CAST(SUM(row_count) AS BIGINT) AS class_rows, CAST(SUM(person_count) AS BIGINT) AS class_size FROM "kanon_run_frequency" GROUP BY "code1", "code6", "code7") AS classes
 
--- «evaluate/node 21»
+-- «evaluate/node 24»
 (SELECT "code0" AS "k0", "code6" AS "k1", "code7" AS "k2", CAST(SUM(row_count) AS BIGINT) AS class_rows, CAST(SUM(person_count) AS BIGINT) AS class_size FROM "kanon_run_frequency" GROUP BY "code0", "code6", "code7")
 
 -- evaluate/node
-«evaluate/node 20»
+«evaluate/node 23»
 UNION ALL
-SELECT 1 AS node, "class_rows", "class_size" FROM «evaluate/node 21» AS classes) AS classes GROUP BY node;
+SELECT 1 AS node, "class_rows", "class_size" FROM «evaluate/node 24» AS classes) AS classes GROUP BY node;
 
 -- evaluate/node
-«evaluate/node 20»
+«evaluate/node 23»
 UNION ALL
-SELECT 1 AS node, "class_rows", "class_size" FROM «evaluate/node 21» AS classes
+SELECT 1 AS node, "class_rows", "class_size" FROM «evaluate/node 24» AS classes
 UNION ALL
 SELECT 2 AS node, "class_rows", "class_size" FROM (SELECT "code1" AS "k0", "code5" AS "k1", "code7" AS "k2", CAST(SUM(row_count) AS BIGINT) AS class_rows, CAST(SUM(person_count) AS BIGINT) AS class_size FROM "kanon_run_frequency" GROUP BY "code1", "code5", "code7") AS classes
 UNION ALL
@@ -1542,6 +1581,15 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_matrix") AS row_count;
 SELECT 0 AS node, SUM(CASE WHEN class_size < 3 THEN outlier_rows ELSE 0 END) AS suppressed, SUM(outlier_rows) AS judged FROM (SELECT MIN(outlier_rows) AS outlier_rows, SUM(distance_size) AS class_size FROM "kanon_run_matrix" WHERE "d0" <= 0 AND "d1" <= 1 AND "d2" <= 0 GROUP BY outlier) AS classes
 UNION ALL
 SELECT 1 AS node, SUM(CASE WHEN class_size < 3 THEN outlier_rows ELSE 0 END) AS suppressed, SUM(outlier_rows) AS judged FROM (SELECT MIN(outlier_rows) AS outlier_rows, SUM(distance_size) AS class_size FROM "kanon_run_matrix" WHERE "d0" <= 1 AND "d1" <= 0 AND "d2" <= 1 GROUP BY outlier) AS classes;
+
+-- evaluate/distance_vectors/vectors
+CREATE TEMPORARY TABLE "kanon_run_numbered_vectors" AS SELECT ROW_NUMBER() OVER (ORDER BY "code0", "code1", "code2", "code3", "code4", "code5", "code6", "code7", "person_count") AS vector, "code0", "code1", "code2", "code3", "code4", "code5", "code6", "code7", "person_count" AS vector_size FROM "kanon_run_frequency";
+
+-- evaluate/distance_vectors/pairs
+SELECT outliers.vector AS outlier, vectors.vector AS vector, CASE WHEN vectors.vector_size >= 3 THEN vectors.vector_size END AS large_size, CASE WHEN "outliers"."code1" = "vectors"."code1" THEN 0 WHEN "outliers"."code0" = "vectors"."code0" THEN 1 ELSE 2 END AS "d0", CASE WHEN "outliers"."code6" = "vectors"."code6" THEN 0 WHEN "outliers"."code5" = "vectors"."code5" THEN 1 WHEN "outliers"."code4" = "vectors"."code4" THEN 2 WHEN "outliers"."code3" = "vectors"."code3" THEN 3 WHEN "outliers"."code2" = "vectors"."code2" THEN 4 ELSE 5 END AS "d1", CASE WHEN "outliers"."code7" = "vectors"."code7" THEN 0 ELSE 1 END AS "d2" FROM "kanon_run_numbered_vectors" AS outliers CROSS JOIN "kanon_run_numbered_vectors" AS vectors WHERE outliers.vector_size < 3;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_numbered_vectors";
 
 -- evaluate/partitions/positions
 CREATE TEMPORARY TABLE "kanon_run_positions1" AS SELECT CAST("person" AS TEXT) COLLATE "C" AS l0, ROW_NUMBER() OVER (ORDER BY listed."person") - 1 AS l1 FROM "clinic"."sexes" AS listed;
@@ -1658,28 +1706,31 @@ DROP TABLE IF EXISTS "kanon_run_rollup1";
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_rollup0";
 
--- «evaluate/achieved 5»
+-- release/manifest/untrue
+SELECT COUNT(*) AS untrue FROM "clinic"."kanon_sql_manifest" WHERE run_id = '0a' AND REPLACE(manifest, '"truthful": false', '') <> manifest;
+
+-- «evaluate/achieved 7»
 (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS class_rows, COUNT(DISTINCT unit) AS class_size, SUM(COUNT(DISTINCT unit)) OVER () AS all_size FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS TEXT) COLLATE "C" AS "q1", "checked"."person" AS unit, 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1")
 
 -- evaluate/achieved
 WITH "kanon_run_reference0" AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS DOUBLE PRECISION) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE PRECISION), 0), 0) AS reference_share FROM (SELECT CAST("original"."dx" AS TEXT) COLLATE "C" AS value, COUNT(DISTINCT "original"."person") AS reference_count FROM "clinic"."visits" AS original GROUP BY CAST("original"."dx" AS TEXT) COLLATE "C") AS value_counts)
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", CASE WHEN base.class_rows = "values0".class_rows THEN base.class_rows END AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 5» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total FROM (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, CAST(COUNT(*) AS BIGINT) AS value_rows, COUNT(DISTINCT unit) AS value_count FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS TEXT) COLLATE "C" AS "q1", CAST("checked"."dx" AS TEXT) COLLATE "C" AS value_code, "checked"."person" AS unit, 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1", value_code) AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS NOT DISTINCT FROM reference.reference_value) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"] AND ARRAY[base."k1"] = ARRAY["values0"."k1"]) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", CASE WHEN base.class_rows = "values0".class_rows THEN base.class_rows END AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 7» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total FROM (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, CAST(COUNT(*) AS BIGINT) AS value_rows, COUNT(DISTINCT unit) AS value_count FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS TEXT) COLLATE "C" AS "q1", CAST("checked"."dx" AS TEXT) COLLATE "C" AS value_code, "checked"."person" AS unit, 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1", value_code) AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS NOT DISTINCT FROM reference.reference_value) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"] AND ARRAY[base."k1"] = ARRAY["values0"."k1"]) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
--- «evaluate/achieved 6»
+-- «evaluate/achieved 8»
 WITH "kanon_run_reference0" AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS DOUBLE PRECISION) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE PRECISION), 0), 0) AS reference_share FROM (SELECT CAST("original"."dx" AS TEXT) COLLATE "C" AS value, COUNT(*) AS reference_count FROM "clinic"."visits" AS original GROUP BY CAST("original"."dx" AS TEXT) COLLATE "C") AS value_counts)
 
--- «evaluate/achieved 7»
+-- «evaluate/achieved 9»
 (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total FROM (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, CAST(COUNT(*) AS BIGINT) AS value_rows, CAST(COUNT(*) AS BIGINT) AS value_count FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS TEXT) COLLATE "C" AS "q1", CAST("checked"."dx" AS TEXT) COLLATE "C" AS value_code, 1 AS row_count FROM "clinic"."visits_release" AS checked) AS frequency GROUP BY "q0", "q1", value_code) AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS NOT DISTINCT FROM reference.reference_value) AS counted) AS ranked GROUP BY "k0", "k1")
 
 -- evaluate/achieved
-«evaluate/achieved 6»
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM «evaluate/achieved 7» AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."visits_release" AS checked;
+«evaluate/achieved 8»
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM «evaluate/achieved 9» AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."visits_release" AS checked;
 
 -- evaluate/histogram
-«evaluate/achieved 6»
+«evaluate/achieved 8»
 SELECT 0 AS histogram, bin_number, COUNT(*) AS bin_classes, SUM(class_size) AS bin_records, MIN(class_size) AS bin_smallest, SUM(class_rows) AS bin_rows FROM (SELECT class_rows, class_size, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS bin_number FROM (SELECT CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS class_rows, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS class_size FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS TEXT) COLLATE "C" AS "q1", 1 AS row_count FROM "clinic"."visits_release" AS checked) AS frequency GROUP BY "q0", "q1") AS counted) AS binned GROUP BY bin_number
 UNION ALL
-SELECT 1 AS histogram, bin_number, COUNT(*) AS bin_classes, SUM(class_size) AS bin_records, MIN(class_size) AS bin_smallest, SUM(class_rows) AS bin_rows FROM (SELECT class_rows, class_size, CASE WHEN "m0" <= 1.00000000000000006e-09 THEN 0 WHEN "m0" <= 5.00000010000000022e-02 THEN 1 WHEN "m0" <= 1.00000001000000005e-01 THEN 2 WHEN "m0" <= 1.50000000999999994e-01 THEN 3 WHEN "m0" <= 2.00000001000000011e-01 THEN 4 WHEN "m0" <= 2.50000001000000027e-01 THEN 5 WHEN "m0" <= 3.00000001000000016e-01 THEN 6 WHEN "m0" <= 3.50000001000000005e-01 THEN 7 WHEN "m0" <= 4.00000001000000049e-01 THEN 8 WHEN "m0" <= 4.50000001000000038e-01 THEN 9 WHEN "m0" <= 5.00000000999999972e-01 THEN 10 WHEN "m0" <= 5.50000001000000016e-01 THEN 11 WHEN "m0" <= 6.00000000999999950e-01 THEN 12 WHEN "m0" <= 6.50000000999999994e-01 THEN 13 WHEN "m0" <= 7.00000000999999927e-01 THEN 14 WHEN "m0" <= 7.50000000999999972e-01 THEN 15 WHEN "m0" <= 8.00000001000000016e-01 THEN 16 WHEN "m0" <= 8.50000000999999950e-01 THEN 17 WHEN "m0" <= 9.00000000999999994e-01 THEN 18 WHEN "m0" <= 9.50000000999999927e-01 THEN 19 WHEN "m0" <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS bin_number FROM «evaluate/achieved 7» AS counted) AS binned GROUP BY bin_number
+SELECT 1 AS histogram, bin_number, COUNT(*) AS bin_classes, SUM(class_size) AS bin_records, MIN(class_size) AS bin_smallest, SUM(class_rows) AS bin_rows FROM (SELECT class_rows, class_size, CASE WHEN "m0" <= 1.00000000000000006e-09 THEN 0 WHEN "m0" <= 5.00000010000000022e-02 THEN 1 WHEN "m0" <= 1.00000001000000005e-01 THEN 2 WHEN "m0" <= 1.50000000999999994e-01 THEN 3 WHEN "m0" <= 2.00000001000000011e-01 THEN 4 WHEN "m0" <= 2.50000001000000027e-01 THEN 5 WHEN "m0" <= 3.00000001000000016e-01 THEN 6 WHEN "m0" <= 3.50000001000000005e-01 THEN 7 WHEN "m0" <= 4.00000001000000049e-01 THEN 8 WHEN "m0" <= 4.50000001000000038e-01 THEN 9 WHEN "m0" <= 5.00000000999999972e-01 THEN 10 WHEN "m0" <= 5.50000001000000016e-01 THEN 11 WHEN "m0" <= 6.00000000999999950e-01 THEN 12 WHEN "m0" <= 6.50000000999999994e-01 THEN 13 WHEN "m0" <= 7.00000000999999927e-01 THEN 14 WHEN "m0" <= 7.50000000999999972e-01 THEN 15 WHEN "m0" <= 8.00000001000000016e-01 THEN 16 WHEN "m0" <= 8.50000000999999950e-01 THEN 17 WHEN "m0" <= 9.00000000999999994e-01 THEN 18 WHEN "m0" <= 9.50000000999999927e-01 THEN 19 WHEN "m0" <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS bin_number FROM «evaluate/achieved 9» AS counted) AS binned GROUP BY bin_number
 UNION ALL
 SELECT 0 AS histogram, -2 AS bin_number, NULL AS bin_classes, NULL AS bin_records, NULL AS bin_smallest, COUNT(*) AS bin_rows FROM "clinic"."visits_release" AS checked;
 
@@ -2655,7 +2706,7 @@ SELECT (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistent_people") -
 «disclosure/attacks/consistent 7»;
 
 -- «disclosure/attacks/graph 1»
-SELECT own, low, high, place, MIN(released) AS released, SUM(people) AS people FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY person) <= 2 THEN 0 ELSE person END AS own, MIN(place) OVER (PARTITION BY person) AS low, MAX(place) OVER (PARTITION BY person) AS high, place, released, people FROM (SELECT DENSE_RANK() OVER (ORDER BY vectors."q0", vectors."q1") AS person, DENSE_RANK() OVER (ORDER BY released."q0", released."q1") AS place, vectors.row_count AS people, released.row_count AS released FROM "kanon_run_consistent_labelled1" AS vectors JOIN "kanon_run_consistent_rows" AS released ON ARRAY[vectors."label0"] = ARRAY[released."q0"] AND ARRAY[vectors."label1"] = ARRAY[released."q1"]) AS edges) AS told GROUP BY own, low, high, place LIMIT 20001
+SELECT own, low, high, place, MIN(released) AS released, SUM(people) AS people FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY person) <= 2 THEN 0 ELSE person END AS own, MIN(place) OVER (PARTITION BY person) AS low, MAX(place) OVER (PARTITION BY person) AS high, place, released, people FROM (SELECT DENSE_RANK() OVER (ORDER BY vectors."q0", vectors."q1") AS person, DENSE_RANK() OVER (ORDER BY released."q0", released."q1") AS place, vectors.row_count AS people, released.row_count AS released FROM "kanon_run_consistent_labelled1" AS vectors JOIN "kanon_run_consistent_rows" AS released ON ARRAY[vectors."label0"] = ARRAY[released."q0"] AND ARRAY[vectors."label1"] = ARRAY[released."q1"]) AS edges) AS told GROUP BY own, low, high, place LIMIT 50001
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 21»
@@ -2982,17 +3033,8 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_valu
 -- «frequency/population/ambiguous 2»
 "kanon_run_lookup1" AS «hierarchies/coverage 28»,
 
--- «frequency/population/ambiguous 4»
-(SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "C" AS label, 0 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "C" AS label, 1 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "C" AS label, 2 AS label_level FROM "kanon_run_lookup1" AS meant) AS meanings GROUP BY value, label)
-
 -- «frequency/population/ambiguous 3»
-"kanon_run_labels1" AS «frequency/population/ambiguous 4»
-
--- «frequency/population/ambiguous 5»
-SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_labels0" GROUP BY label) AS meant
-
--- «frequency/population/ambiguous 6»
-SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_labels1" GROUP BY label) AS meant
+(SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "C" AS label, 0 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "C" AS label, 1 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "C" AS label, 2 AS label_level FROM "kanon_run_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
 «hierarchies/range 1»
@@ -3007,24 +3049,21 @@ SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
 «frequency/population/ambiguous 2»
-«frequency/population/ambiguous 3»
-«frequency/population/ambiguous 5»
+"kanon_run_labels1" AS «frequency/population/ambiguous 3»
+SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_labels0" GROUP BY label) AS meant
 UNION ALL
-«frequency/population/ambiguous 6»;
-
--- «frequency/all_found 8»
-(SELECT "q0", CAST(CAST(written.q0 AS TEXT) AS TEXT) COLLATE "C" AS "l0", "q1", CAST(CAST(written.q1 AS TEXT) AS TEXT) COLLATE "C" AS "l1" FROM (SELECT DISTINCT "checked"."age" AS "q0", CAST("checked"."sex" AS TEXT) COLLATE "C" AS "q1" FROM "clinic"."other" AS checked) AS written)
+SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_labels1" GROUP BY label) AS meant;
 
 -- «frequency/all_found 7»
-(SELECT labelled.*, CASE WHEN "l0" IN ('*') AND "l1" IN ('*') THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 8» AS labelled)
+(SELECT "q0", CAST(CAST(written.q0 AS TEXT) AS TEXT) COLLATE "C" AS "l0", "q1", CAST(CAST(written.q1 AS TEXT) AS TEXT) COLLATE "C" AS "l1" FROM (SELECT DISTINCT "checked"."age" AS "q0", CAST("checked"."sex" AS TEXT) COLLATE "C" AS "q1" FROM "clinic"."other" AS checked) AS written)
 
 -- «frequency/all_found 6»
-"kanon_run_classes" AS «frequency/all_found 7»
+(SELECT labelled.*, CASE WHEN "l0" IN ('*') AND "l1" IN ('*') THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 7» AS labelled)
 
--- «frequency/all_found 9»
+-- «frequency/all_found 8»
 (SELECT SUM(own.row_count) FROM "kanon_run_population0" AS own JOIN "kanon_run_lookup0" AS "again0" ON ARRAY[own."q0"] = ARRAY["again0".value] JOIN "kanon_run_lookup1" AS "again1" ON ARRAY[own."q1"] = ARRAY["again1".value])
 
--- «frequency/all_found 10»
+-- «frequency/all_found 9»
 (SELECT COUNT(*) FROM "kanon_run_classes" AS own JOIN (SELECT DISTINCT "l0" AS value FROM "kanon_run_classes") AS "again0" ON ARRAY[own."l0"] = ARRAY["again0".value] JOIN (SELECT DISTINCT "l1" AS value FROM "kanon_run_classes") AS "again1" ON ARRAY[own."l1"] = ARRAY["again1".value])
 
 -- frequency/all_found
@@ -3039,38 +3078,29 @@ SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
 «frequency/population/ambiguous 2»
-«frequency/all_found 6»
-SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."census" AS whole) AS "there0", «frequency/all_found 9» AS "found0", (SELECT COUNT(*) FROM "clinic"."other_census" AS whole) AS "there1", (SELECT SUM(own.row_count) FROM "kanon_run_population1" AS own JOIN "kanon_run_lookup0" AS "again0" ON ARRAY[own."q0"] = ARRAY["again0".value] JOIN "kanon_run_lookup1" AS "again1" ON ARRAY[own."q1"] = ARRAY["again1".value]) AS "found1", (SELECT COUNT(*) FROM "kanon_run_classes" AS whole) AS "there2", «frequency/all_found 10» AS "found2";
+"kanon_run_classes" AS «frequency/all_found 6»
+SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."census" AS whole) AS "there0", «frequency/all_found 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."other_census" AS whole) AS "there1", (SELECT SUM(own.row_count) FROM "kanon_run_population1" AS own JOIN "kanon_run_lookup0" AS "again0" ON ARRAY[own."q0"] = ARRAY["again0".value] JOIN "kanon_run_lookup1" AS "again1" ON ARRAY[own."q1"] = ARRAY["again1".value]) AS "found1", (SELECT COUNT(*) FROM "kanon_run_classes" AS whole) AS "there2", «frequency/all_found 9» AS "found2";
 
 -- «frequency/population/overlap 1»
-WITH "kanon_run_classes" AS «frequency/all_found 7»,
-
--- «frequency/population/overlap 2»
 "kanon_run_population0" AS «hierarchies/range 2»,
 
--- «frequency/population/overlap 3»
+-- «frequency/population/overlap 2»
 "kanon_run_meaning0" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_labels0" AS labels JOIN (SELECT DISTINCT "l0" AS label FROM "kanon_run_classes" WHERE is_top = 0) AS written ON ARRAY[labels.label] = ARRAY[written.label]),
 
--- «frequency/population/overlap 4»
-"kanon_run_labels1" AS «frequency/population/ambiguous 4»,
+-- «frequency/population/overlap 3»
+"kanon_run_labels1" AS «frequency/population/ambiguous 3»,
 
--- «frequency/population/overlap 6»
+-- «frequency/population/overlap 4»
 (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_labels1" AS labels JOIN (SELECT DISTINCT "l1" AS label FROM "kanon_run_classes" WHERE is_top = 0) AS written ON ARRAY[labels.label] = ARRAY[written.label])
 
--- «frequency/population/overlap 5»
-"kanon_run_meaning1" AS «frequency/population/overlap 6»
-
--- «frequency/population/overlap 7»
-SELECT (SELECT COUNT(*) FROM "kanon_run_classes" WHERE is_top = 1) AS tops, (SELECT COUNT(*) FROM "kanon_run_classes" WHERE is_top = 0) AS others, (SELECT COUNT(*) FROM (SELECT DISTINCT "l0", "l1" FROM "kanon_run_classes" WHERE is_top = 0) AS vectors) AS looks, (SELECT COUNT(*) FROM (SELECT value FROM "kanon_run_meaning0" GROUP BY value HAVING COUNT(*) > 1) AS "several0") + (SELECT COUNT(*) FROM (SELECT value FROM "kanon_run_meaning1" GROUP BY value HAVING COUNT(*) > 1) AS "several1") AS several
-
 -- frequency/population/overlap
+WITH "kanon_run_classes" AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
-«frequency/population/overlap 2»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS BIGINT) AS row_count FROM "kanon_run_population1"),
 «hierarchies/nesting 30»
 «frequency/population/ambiguous 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 "kanon_run_domain1" AS (
 SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
@@ -3078,24 +3108,24 @@ SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 4»
-«frequency/population/overlap 5»
-«frequency/population/overlap 7»;
+«frequency/population/overlap 3»
+"kanon_run_meaning1" AS «frequency/population/overlap 4»
+SELECT (SELECT COUNT(*) FROM "kanon_run_classes" WHERE is_top = 1) AS tops, (SELECT COUNT(*) FROM "kanon_run_classes" WHERE is_top = 0) AS others, (SELECT COUNT(*) FROM (SELECT DISTINCT "l0", "l1" FROM "kanon_run_classes" WHERE is_top = 0) AS vectors) AS looks, (SELECT COUNT(*) FROM (SELECT value FROM "kanon_run_meaning0" GROUP BY value HAVING COUNT(*) > 1) AS "several0") + (SELECT COUNT(*) FROM (SELECT value FROM "kanon_run_meaning1" GROUP BY value HAVING COUNT(*) > 1) AS "several1") AS several;
 
 -- «frequency/population/coverage 1»
-"kanon_run_classes" AS «frequency/all_found 7»,
+"kanon_run_classes" AS «frequency/all_found 6»,
 
 -- «frequency/population/coverage 2»
-"kanon_run_meaning1" AS «frequency/population/overlap 6»,
+"kanon_run_meaning1" AS «frequency/population/overlap 4»,
 
 -- frequency/population/coverage
 WITH "kanon_run_population1" AS «hierarchies/range 4»,
-«frequency/population/overlap 2»
+«frequency/population/overlap 1»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS BIGINT) AS row_count FROM "kanon_run_population1"),
 «hierarchies/nesting 30»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 "kanon_run_domain1" AS (
 SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
@@ -3103,29 +3133,41 @@ SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 4»
+«frequency/population/overlap 3»
 «frequency/population/coverage 2»
 "kanon_run_matches1" AS (SELECT vectors."q0" AS "v0", classes."q0" AS "q0", vectors."q1" AS "v1", classes."q1" AS "q1", vectors.row_count AS row_count FROM "kanon_run_population1" AS vectors JOIN "kanon_run_meaning0" AS "meaning0" ON ARRAY[vectors."q0"] = ARRAY["meaning0".value] JOIN "kanon_run_meaning1" AS "meaning1" ON ARRAY[vectors."q1"] = ARRAY["meaning1".value] JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON ARRAY[classes."l0"] = ARRAY["meaning0".label] AND ARRAY[classes."l1"] = ARRAY["meaning1".label])
 SELECT (SELECT COUNT(*) FROM "kanon_run_population1") AS vectors, COUNT(*) AS found, SUM(CASE WHEN class_count > 1 THEN 1 ELSE 0 END) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_matches1" GROUP BY "v0", "v1") AS counted;
 
--- «evaluate/achieved 8»
-(SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", kanon_source.person AS person, CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_persons0" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON ARRAY[kanon_source.q0] = ARRAY["meaning0".value] JOIN "kanon_run_meaning1" AS "meaning1" ON ARRAY[kanon_source.q1] = ARRAY["meaning1".value] GROUP BY "meaning0".label, "meaning1".label, kanon_source.person)
+-- «evaluate/achieved 10»
+WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 
--- «evaluate/achieved 9»
+-- «evaluate/achieved 11»
+"kanon_run_matched0" AS (SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", kanon_source.person AS person, CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_persons0" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON ARRAY[kanon_source.q0] = ARRAY["meaning0".value] JOIN "kanon_run_meaning1" AS "meaning1" ON ARRAY[kanon_source.q1] = ARRAY["meaning1".value] GROUP BY "meaning0".label, "meaning1".label, kanon_source.person),
+
+-- «evaluate/achieved 12»
+"kanon_run_persons1" AS «frequency/population/moving 2»,
+
+-- «evaluate/achieved 13»
+"kanon_run_matched1" AS (SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", kanon_source.person AS person, CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_persons1" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON ARRAY[kanon_source.q0] = ARRAY["meaning0".value] JOIN "kanon_run_meaning1" AS "meaning1" ON ARRAY[kanon_source.q1] = ARRAY["meaning1".value] GROUP BY "meaning0".label, "meaning1".label, kanon_source.person)
+
+-- «evaluate/achieved 14»
 (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS class_rows, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS class_size FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS TEXT) COLLATE "C" AS "q1", 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1")
 
--- «evaluate/achieved 10»
+-- «evaluate/achieved 15»
 (SELECT "q0", "q1", person AS value_code, 0 AS reference_share, CAST(NULL AS TEXT) AS unit, row_count FROM (SELECT classes."q0", classes."q1", matched.person, matched.row_count FROM "kanon_run_matched0" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON ARRAY[classes."l0"] = ARRAY[matched."l0"] AND ARRAY[classes."l1"] = ARRAY[matched."l1"] UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT kanon_source.person AS person, CAST(COALESCE(SUM(row_count), 0) AS BIGINT) AS row_count FROM "kanon_run_persons0" AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS BIGINT) AS row_count FROM "kanon_run_classes") AS counted)
 
+-- «evaluate/achieved 16»
+(SELECT "q0", "q1", person AS value_code, 0 AS reference_share, CAST(NULL AS TEXT) AS unit, row_count FROM (SELECT classes."q0", classes."q1", matched.person, matched.row_count FROM "kanon_run_matched1" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON ARRAY[classes."l0"] = ARRAY[matched."l0"] AND ARRAY[classes."l1"] = ARRAY[matched."l1"] UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT kanon_source.person AS person, CAST(COALESCE(SUM(row_count), 0) AS BIGINT) AS row_count FROM "kanon_run_persons1" AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS BIGINT) AS row_count FROM "kanon_run_classes") AS counted)
+
 -- evaluate/achieved
-WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
-«frequency/population/overlap 2»
+«evaluate/achieved 10»
+«frequency/population/overlap 1»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS BIGINT) AS row_count FROM "kanon_run_population1"),
 «hierarchies/nesting 30»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 "kanon_run_domain1" AS (
 SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
@@ -3133,19 +3175,16 @@ SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 4»
+«frequency/population/overlap 3»
 «frequency/population/coverage 2»
-"kanon_run_matched0" AS «evaluate/achieved 8»,
-"kanon_run_persons1" AS «frequency/population/moving 2»,
-"kanon_run_matched1" AS (SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", kanon_source.person AS person, CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_persons1" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON ARRAY[kanon_source.q0] = ARRAY["meaning0".value] JOIN "kanon_run_meaning1" AS "meaning1" ON ARRAY[kanon_source.q1] = ARRAY["meaning1".value] GROUP BY "meaning0".label, "meaning1".label, kanon_source.person)
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST(class_size AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST(class_size AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 3» AS "violating_classes1", SUM«evaluate/achieved 4» AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 18» THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values1"."m1" AS "m1" FROM «evaluate/achieved 9» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 10» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"] AND ARRAY[base."k1"] = ARRAY["values0"."k1"] JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM (SELECT "q0", "q1", person AS value_code, 0 AS reference_share, CAST(NULL AS TEXT) AS unit, row_count FROM (SELECT classes."q0", classes."q1", matched.person, matched.row_count FROM "kanon_run_matched1" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON ARRAY[classes."l0"] = ARRAY[matched."l0"] AND ARRAY[classes."l1"] = ARRAY[matched."l1"] UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT kanon_source.person AS person, CAST(COALESCE(SUM(row_count), 0) AS BIGINT) AS row_count FROM "kanon_run_persons1" AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS BIGINT) AS row_count FROM "kanon_run_classes") AS counted) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values1" ON ARRAY[base."k0"] = ARRAY["values1"."k0"] AND ARRAY[base."k1"] = ARRAY["values1"."k1"]) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
-
--- «hierarchies/range 5»
-SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_population0") AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE PRECISION) > -1000000000000000 AND CAST(value AS DOUBLE PRECISION) < 1000000000000000)
+«evaluate/achieved 11»
+«evaluate/achieved 12»
+«evaluate/achieved 13»
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX(CASE WHEN "m2" > 0 THEN CAST(class_size AS DOUBLE PRECISION) / CAST("m2" AS DOUBLE PRECISION) END) AS "worst2", SUM(CASE WHEN CASE WHEN "m2" > 0 THEN CAST(class_size AS DOUBLE PRECISION) / CAST("m2" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= class_size AND "m2" > 0 AND CAST(class_size AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST(class_size AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= class_size AND "m2" > 0 AND CAST(class_size AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST(class_size AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION) THEN 0 ELSE class_rows END) AS "violating_rows2" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN ("m0" >= 3) AND ("m1" >= 5) AND ("m2" >= class_size AND "m2" > 0 AND CAST(class_size AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST(class_size AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values1"."m2" AS "m2" FROM «evaluate/achieved 14» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 15» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"] AND ARRAY[base."k1"] = ARRAY["values0"."k1"] JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m2" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 16» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values1" ON ARRAY[base."k0"] = ARRAY["values1"."k0"] AND ARRAY[base."k1"] = ARRAY["values1"."k1"]) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- hierarchies/range
 WITH "kanon_run_population0" AS «hierarchies/range 2»
-«hierarchies/range 5»;
+SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_population0") AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE PRECISION) > -1000000000000000 AND CAST(value AS DOUBLE PRECISION) < 1000000000000000);
 
 -- «hierarchies/nesting 31»
 "kanon_run_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "C" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "C" AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_population0") AS distinct_values) AS labelled),
@@ -3163,17 +3202,8 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 30»
-(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_population0") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON (CAST(found.value AS TEXT)) COLLATE "C" = labelled."l0")
-
 -- «hierarchies/coverage 29»
-"kanon_run_lookup1" AS «hierarchies/coverage 30»
-
--- «hierarchies/coverage 31»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q0") AS found ON ARRAY[labels.value] = ARRAY[found.value]
-
--- «hierarchies/coverage 32»
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q1") AS found ON ARRAY[labels.value] = ARRAY[found.value]
+(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_population0") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON (CAST(found.value AS TEXT)) COLLATE "C" = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 1»
@@ -3184,16 +3214,16 @@ UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«hierarchies/coverage 29»
-«hierarchies/coverage 31»
+"kanon_run_lookup1" AS «hierarchies/coverage 29»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q0") AS found ON ARRAY[labels.value] = ARRAY[found.value]
 UNION ALL
-«hierarchies/coverage 32»;
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q1") AS found ON ARRAY[labels.value] = ARRAY[found.value];
+
+-- «frequency/all_found 10»
+"kanon_run_lookup1" AS «hierarchies/coverage 29»,
 
 -- «frequency/all_found 11»
-"kanon_run_lookup1" AS «hierarchies/coverage 30»,
-
--- «frequency/all_found 12»
-(SELECT labelled.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 8» AS labelled)
+(SELECT labelled.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 7» AS labelled)
 
 -- frequency/all_found
 «hierarchies/range 1»
@@ -3204,186 +3234,133 @@ UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/all_found 11»
-"kanon_run_classes" AS «frequency/all_found 12»
-SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."census" AS whole) AS "there0", «frequency/all_found 9» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" AS whole) AS "there1", «frequency/all_found 10» AS "found1";
+«frequency/all_found 10»
+"kanon_run_classes" AS «frequency/all_found 11»
+SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."census" AS whole) AS "there0", «frequency/all_found 8» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" AS whole) AS "there1", «frequency/all_found 9» AS "found1";
 
 -- evaluate/achieved
 «hierarchies/range 1»
 «hierarchies/nesting 31»
 "kanon_run_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "C" AS label, 0 AS label_level FROM "kanon_run_lookup0" AS meant) AS meanings GROUP BY value, label),
-"kanon_run_classes" AS «frequency/all_found 12»,
-«frequency/population/overlap 3»
+"kanon_run_classes" AS «frequency/all_found 11»,
+«frequency/population/overlap 2»
 "kanon_run_domain1" AS (
 SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/all_found 11»
+«frequency/all_found 10»
 "kanon_run_labels1" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "C" AS label, 0 AS label_level FROM "kanon_run_lookup1" AS meant) AS meanings GROUP BY value, label),
 «frequency/population/coverage 2»
 "kanon_run_matched0" AS (SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_population0" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON ARRAY[kanon_source.q0] = ARRAY["meaning0".value] JOIN "kanon_run_meaning1" AS "meaning1" ON ARRAY[kanon_source.q1] = ARRAY["meaning1".value] GROUP BY "meaning0".label, "meaning1".label)
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 9» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM (SELECT "q0", "q1", person AS value_code, 0 AS reference_share, row_count FROM (SELECT classes."q0", classes."q1", CAST(NULL AS TEXT) AS person, matched.row_count FROM "kanon_run_matched0" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON ARRAY[classes."l0"] = ARRAY[matched."l0"] AND ARRAY[classes."l1"] = ARRAY[matched."l1"] UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT CAST(NULL AS TEXT) AS person, CAST(COALESCE(SUM(row_count), 0) AS BIGINT) AS row_count FROM "kanon_run_population0" AS kanon_source) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS BIGINT) AS row_count FROM "kanon_run_classes") AS counted) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"] AND ARRAY[base."k1"] = ARRAY["values0"."k1"]) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 14» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM (SELECT "q0", "q1", person AS value_code, 0 AS reference_share, row_count FROM (SELECT classes."q0", classes."q1", CAST(NULL AS TEXT) AS person, matched.row_count FROM "kanon_run_matched0" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON ARRAY[classes."l0"] = ARRAY[matched."l0"] AND ARRAY[classes."l1"] = ARRAY[matched."l1"] UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT CAST(NULL AS TEXT) AS person, CAST(COALESCE(SUM(row_count), 0) AS BIGINT) AS row_count FROM "kanon_run_population0" AS kanon_source) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS BIGINT) AS row_count FROM "kanon_run_classes") AS counted) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"] AND ARRAY[base."k1"] = ARRAY["values0"."k1"]) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+
+-- frequency/raw
+CREATE TEMPORARY TABLE "kanon_run_population0" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "C" AS "q0", COUNT(*) AS row_count FROM "clinic"."census" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "C";
+
+-- frequency/raw
+CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS TEXT) COLLATE "C" AS "q0", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CAST("kanon_source"."sex" AS TEXT) COLLATE "C";
+
+-- frequency/population/people
+CREATE TEMPORARY TABLE "kanon_run_people0" AS SELECT "q0", CAST(NULL AS TEXT) AS value_code, CAST(0 AS BIGINT) AS row_count FROM "kanon_run_raw" UNION ALL SELECT "q0", CAST(NULL AS TEXT) AS value_code, CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_population0";
+
+-- frequency/encode
+CREATE TEMPORARY TABLE "kanon_run_present0" AS SELECT "lookup0"."c0" AS "code0", vectors.value_code AS value_code, 0 AS reference_share, vectors.row_count AS row_count FROM (SELECT "q0", value_code, CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_people0" GROUP BY "q0", value_code) AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON ARRAY[vectors."q0"] = ARRAY["lookup0".value];
+
+-- frequency/population/everybody
+SELECT SUM(CASE WHEN value_code IS NULL THEN row_count WHEN row_count > 0 THEN 1 ELSE 0 END) AS persons FROM "kanon_run_people0";
+
+-- «evaluate/node 26»
+("m0_own" >= class_size AND "m0_own" > 0 AND CAST(class_size AS DOUBLE PRECISION) <= 1.00000000100000008e+00 * CAST("m0_own" AS DOUBLE PRECISION) AND CAST(class_size AS DOUBLE PRECISION) >= 9.99999990000000061e-02 * CAST("m0_own" AS DOUBLE PRECISION) AND "m0" >= 1)
+
+-- «evaluate/node 25»
+(CASE WHEN «evaluate/node 26» THEN 1 ELSE 0 END)
+
+-- «evaluate/node 27»
+(CASE WHEN «evaluate/node 26» THEN 0 ELSE class_rows END)
+
+-- «evaluate/node 29»
+(CASE WHEN ("m0_own" >= class_size AND "m0_own" > 0 AND CAST(class_size AS DOUBLE PRECISION) <= 1.00000000100000008e+00 * CAST("m0_own" AS DOUBLE PRECISION) AND CAST(class_size AS DOUBLE PRECISION) >= 9.99999990000000061e-02 * CAST("m0_own" AS DOUBLE PRECISION)) THEN "m0_own" ELSE 0 END)
+
+-- «evaluate/node 28»
+(SELECT classes.*, SUM«evaluate/node 29» OVER () AS "m0" FROM (SELECT base."k0" AS "k0", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0_own" AS "m0_own" FROM (SELECT "code0" AS "k0", CAST(SUM(row_count) AS BIGINT) AS class_rows, CAST(SUM(row_count) AS BIGINT) AS class_size FROM "kanon_run_frequency" GROUP BY "code0") AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0_own" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share FROM (SELECT "code0" AS "k0", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM "kanon_run_present0" GROUP BY "code0", value_code) AS counted) AS ranked GROUP BY "k0") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"]) AS classes)
+
+-- evaluate/node
+SELECT 0 AS node, COUNT(*) AS classes, SUM«evaluate/node 25» AS kept_classes, SUM«evaluate/node 27» AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS "padding_0" FROM «evaluate/node 28» AS classes;
+
+-- evaluate/node
+SELECT 0 AS node, COUNT(*) AS classes, SUM«evaluate/node 25» AS kept_classes, SUM«evaluate/node 27» AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS "padding_0" FROM (SELECT classes.*, SUM«evaluate/node 29» OVER () AS "m0" FROM (SELECT base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0_own" AS "m0_own" FROM (SELECT CAST(SUM(row_count) AS BIGINT) AS class_rows, CAST(SUM(row_count) AS BIGINT) AS class_size FROM "kanon_run_frequency") AS base JOIN (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0_own" FROM (SELECT value_code, value_rows, value_count, reference_share FROM (SELECT value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM "kanon_run_present0" GROUP BY value_code) AS counted) AS ranked) AS "values0" ON 1 = 1) AS classes) AS classes;
+
+-- evaluate/achieved
+SELECT CASE WHEN satisfied = 1 THEN CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END ELSE -1 END AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(CASE WHEN "m0_own" > 0 THEN CAST(class_size AS DOUBLE PRECISION) / CAST("m0_own" AS DOUBLE PRECISION) END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0_own" > 0 THEN CAST(class_size AS DOUBLE PRECISION) / CAST("m0_own" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0_own" >= class_size AND "m0_own" > 0 AND CAST(class_size AS DOUBLE PRECISION) <= 1.00000000100000008e+00 * CAST("m0_own" AS DOUBLE PRECISION) AND CAST(class_size AS DOUBLE PRECISION) >= 9.99999990000000061e-02 * CAST("m0_own" AS DOUBLE PRECISION) AND "m0" >= 1 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0_own" >= class_size AND "m0_own" > 0 AND CAST(class_size AS DOUBLE PRECISION) <= 1.00000000100000008e+00 * CAST("m0_own" AS DOUBLE PRECISION) AND CAST(class_size AS DOUBLE PRECISION) >= 9.99999990000000061e-02 * CAST("m0_own" AS DOUBLE PRECISION) AND "m0" >= 1 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT "k0", "class_rows", "class_size", "m0", "m0_own", CASE WHEN «evaluate/node 26» THEN 1 ELSE 0 END AS satisfied FROM «evaluate/node 28» AS classes) AS flagged GROUP BY CASE WHEN satisfied = 1 THEN CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END ELSE -1 END;
+
+-- evaluate/node
+SELECT 0 AS node, COUNT(*) AS classes, SUM«evaluate/node 25» AS kept_classes, SUM«evaluate/node 27» AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN «evaluate/node 26» THEN class_rows * class_rows ELSE 0 END) AS "kept_squares", SUM(class_rows * class_rows) AS "squares" FROM «evaluate/node 28» AS classes;
+
+-- evaluate/node
+SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN satisfied = 1 THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN satisfied = 1 THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN NOT (satisfied = 1) THEN class_rows * LN("sharing_0") ELSE 0 END) AS "suppressed_log_0" FROM (SELECT flagged.*, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) OVER (PARTITION BY "z0") AS "sharing_0" FROM (SELECT "k0", "z0", "class_rows", "class_size", "m0", "m0_own", CASE WHEN «evaluate/node 26» THEN 1 ELSE 0 END AS satisfied FROM (SELECT classes.*, SUM«evaluate/node 29» OVER () AS "m0" FROM (SELECT base."k0" AS "k0", base.class_rows AS class_rows, base.class_size AS class_size, base."z0" AS "z0", "values0"."m0_own" AS "m0_own" FROM (SELECT "code0" AS "k0", CAST(SUM(row_count) AS BIGINT) AS class_rows, CAST(SUM(row_count) AS BIGINT) AS class_size, MIN("code0") AS "z0" FROM "kanon_run_frequency" GROUP BY "code0") AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN("z0") AS "z0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0_own" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share, "z0" FROM (SELECT "code0" AS "k0", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("code0") AS "z0" FROM "kanon_run_present0" GROUP BY "code0", value_code) AS counted) AS ranked GROUP BY "k0") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"]) AS classes) AS classes) AS flagged) AS classes;
+
+-- evaluate/node
+SELECT 0 AS node, COUNT(*) AS classes, SUM«evaluate/node 25» AS kept_classes, SUM«evaluate/node 27» AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN «evaluate/node 26» THEN CAST(class_rows AS DOUBLE PRECISION) ELSE 0 END) AS "kept_vectors", SUM(CAST(class_rows AS DOUBLE PRECISION)) AS "vectors" FROM «evaluate/node 28» AS classes;
 
 -- verbs/check/unknown_persons
 SELECT COUNT(*) AS unknown_rows FROM "clinic"."other" AS checked WHERE "checked"."person" IS NULL;
 
--- frequency/population/moving
-WITH "kanon_run_persons0" AS «frequency/population/moving 2»
-SELECT COUNT(*) AS moving FROM (SELECT person FROM "kanon_run_persons0" GROUP BY person HAVING COUNT(*) > 1) AS several;
-
--- hierarchies/range
-WITH "kanon_run_population0" AS «hierarchies/range 4»
-«hierarchies/range 5»;
-
--- «hierarchies/nesting 32»
-WITH "kanon_run_population0" AS «hierarchies/range 4»,
-
--- hierarchies/nesting
-«hierarchies/nesting 32»
-«hierarchies/nesting 31»
-"kanon_run_domain1" AS (
-SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
-UNION ALL
-SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
-UNION ALL
-SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2")
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
-
--- hierarchies/coverage
-«hierarchies/nesting 32»
-«hierarchies/nesting 31»
-"kanon_run_domain1" AS (
-SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
-UNION ALL
-SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
-UNION ALL
-SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«hierarchies/coverage 29»
-«hierarchies/coverage 31»
-UNION ALL
-«hierarchies/coverage 32»;
-
--- frequency/population/ambiguous
-«hierarchies/nesting 32»
-«hierarchies/nesting 31»
-«frequency/population/ambiguous 1»
-"kanon_run_domain1" AS (
-SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
-UNION ALL
-SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
-UNION ALL
-SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/all_found 11»
-«frequency/population/ambiguous 3»
-«frequency/population/ambiguous 5»
-UNION ALL
-«frequency/population/ambiguous 6»;
-
--- frequency/all_found
-«hierarchies/nesting 32»
-«hierarchies/nesting 31»
-"kanon_run_domain1" AS (
-SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
-UNION ALL
-SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
-UNION ALL
-SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/all_found 11»
-«frequency/all_found 6»
-SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."other_census" AS whole) AS "there0", «frequency/all_found 9» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" AS whole) AS "there1", «frequency/all_found 10» AS "found1";
-
--- «frequency/population/overlap 8»
-"kanon_run_population0" AS «hierarchies/range 4»,
-
--- frequency/population/overlap
-«frequency/population/overlap 1»
-«frequency/population/overlap 8»
-«hierarchies/nesting 31»
-«frequency/population/ambiguous 1»
-«frequency/population/overlap 3»
-"kanon_run_domain1" AS (
-SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
-UNION ALL
-SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
-UNION ALL
-SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/all_found 11»
-«frequency/population/overlap 4»
-«frequency/population/overlap 5»
-«frequency/population/overlap 7»;
-
--- frequency/population/coverage
-«hierarchies/nesting 32»
-«hierarchies/nesting 31»
-«frequency/population/ambiguous 1»
-«frequency/population/coverage 1»
-«frequency/population/overlap 3»
-"kanon_run_domain1" AS (
-SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
-UNION ALL
-SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
-UNION ALL
-SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/all_found 11»
-«frequency/population/overlap 4»
-«frequency/population/coverage 2»
-"kanon_run_matches0" AS (SELECT vectors."q0" AS "v0", classes."q0" AS "q0", vectors."q1" AS "v1", classes."q1" AS "q1", vectors.row_count AS row_count FROM "kanon_run_population0" AS vectors JOIN "kanon_run_meaning0" AS "meaning0" ON ARRAY[vectors."q0"] = ARRAY["meaning0".value] JOIN "kanon_run_meaning1" AS "meaning1" ON ARRAY[vectors."q1"] = ARRAY["meaning1".value] JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON ARRAY[classes."l0"] = ARRAY["meaning0".label] AND ARRAY[classes."l1"] = ARRAY["meaning1".label])
-SELECT (SELECT COUNT(*) FROM "kanon_run_population0") AS vectors, COUNT(*) AS found, SUM(CASE WHEN class_count > 1 THEN 1 ELSE 0 END) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_matches0" GROUP BY "v0", "v1") AS counted;
-
 -- evaluate/achieved
-WITH "kanon_run_persons0" AS «frequency/population/moving 2»,
-«frequency/population/overlap 8»
-«hierarchies/nesting 31»
+«evaluate/achieved 10»
+«frequency/population/overlap 1»
+«hierarchies/range 3»
+"kanon_run_known" AS (SELECT "q0", "q1", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS BIGINT) AS row_count FROM "kanon_run_population1"),
+«hierarchies/nesting 30»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 "kanon_run_domain1" AS (
 SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/all_found 11»
-«frequency/population/overlap 4»
+«frequency/population/ambiguous 2»
+«frequency/population/overlap 3»
 «frequency/population/coverage 2»
-"kanon_run_matched0" AS «evaluate/achieved 8»
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(CASE WHEN "m0" > 0 THEN CAST(class_size AS DOUBLE PRECISION) / CAST("m0" AS DOUBLE PRECISION) END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0" > 0 THEN CAST(class_size AS DOUBLE PRECISION) / CAST("m0" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= class_size AND "m0" > 0 AND CAST(class_size AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST(class_size AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= class_size AND "m0" > 0 AND CAST(class_size AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST(class_size AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION) THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN ("m0" >= class_size AND "m0" > 0 AND CAST(class_size AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST(class_size AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 5» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 10» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"] AND ARRAY[base."k1"] = ARRAY["values0"."k1"]) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+«evaluate/achieved 11»
+«evaluate/achieved 12»
+«evaluate/achieved 13»
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST(class_size AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST(class_size AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 5» AS "violating_classes1", SUM«evaluate/achieved 6» AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 5) AND «evaluate/node 21» THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0", "values1"."m1" AS "m1" FROM «evaluate/achieved 7» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 15» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"] AND ARRAY[base."k1"] = ARRAY["values0"."k1"] JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 16» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values1" ON ARRAY[base."k0"] = ARRAY["values1"."k0"] AND ARRAY[base."k1"] = ARRAY["values1"."k1"]) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- disclosure/beliefs/weights
 SELECT SUM(CASE WHEN CAST("checked"."weight" AS DOUBLE PRECISION) >= 0 AND CAST("checked"."weight" AS DOUBLE PRECISION) < 1e300 THEN 0 ELSE 1 END) AS unusable, SUM(CASE WHEN CAST("checked"."weight" AS DOUBLE PRECISION) > 0 THEN 1 ELSE 0 END) AS positive FROM "clinic"."survey" AS checked;
 
--- «hierarchies/range 7»
+-- «hierarchies/range 6»
 (SELECT "kanon_source"."age" AS "q0", CAST("kanon_source"."sex" AS TEXT) COLLATE "C" AS "q1", CAST("kanon_source"."dx" AS TEXT) COLLATE "C" AS "s", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."age", CAST("kanon_source"."sex" AS TEXT) COLLATE "C", CAST("kanon_source"."dx" AS TEXT) COLLATE "C")
 
--- «hierarchies/range 6»
-WITH "kanon_run_beliefs0_counted_source" AS «hierarchies/range 7»,
+-- «hierarchies/range 5»
+WITH "kanon_run_beliefs0_counted_source" AS «hierarchies/range 6»,
 
--- «hierarchies/range 8»
+-- «hierarchies/range 7»
 "kanon_run_beliefs0_background" AS (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS TEXT) COLLATE "C" AS "q1", CAST("checked"."dx" AS TEXT) COLLATE "C" AS "s", SUM(CAST("checked"."weight" AS DOUBLE PRECISION)) AS weight FROM "clinic"."survey" AS checked GROUP BY "checked"."age", CAST("checked"."sex" AS TEXT) COLLATE "C", CAST("checked"."dx" AS TEXT) COLLATE "C"),
 
--- «hierarchies/range 9»
+-- «hierarchies/range 8»
 "kanon_run_beliefs0_joint" AS (SELECT "q0", "q1", "s", SUM(weight) AS weight, CAST(SUM(held) AS BIGINT) AS held FROM (SELECT "q0", "q1", "s", CAST(0 AS DOUBLE PRECISION) AS weight, CAST(row_count AS BIGINT) AS held FROM "kanon_run_beliefs0_counted_source" UNION ALL SELECT "q0", "q1", "s", weight, CAST(0 AS BIGINT) FROM "kanon_run_beliefs0_background") AS known GROUP BY "q0", "q1", "s"),
 
 -- hierarchies/range
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs0_vectors") AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE PRECISION) > -1000000000000000 AND CAST(value AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/nesting 33»
+-- «hierarchies/nesting 32»
 "kanon_run_beliefs0_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "C" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "C" AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs0_vectors") AS distinct_values) AS labelled),
 
 -- hierarchies/nesting
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 33»
+«hierarchies/nesting 32»
 "kanon_run_beliefs0_domain1" AS (
 SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
@@ -3394,62 +3371,62 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs0_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 33»
+-- «hierarchies/coverage 30»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_beliefs0_vectors") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs0_domain1") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "C" = labelled."l0")
 
 -- hierarchies/coverage
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 33»
+«hierarchies/nesting 32»
 "kanon_run_beliefs0_domain1" AS (
 SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 33»
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 30»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS found ON ARRAY[labels.value] = ARRAY[found.value]
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS found ON ARRAY[labels.value] = ARRAY[found.value];
 
--- «frequency/population/ambiguous 7»
+-- «frequency/population/ambiguous 4»
 "kanon_run_beliefs0_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "C" AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "C" AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "C" AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant) AS meanings GROUP BY value, label),
 
--- «frequency/population/ambiguous 8»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 33»,
+-- «frequency/population/ambiguous 5»
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 30»,
 
--- «frequency/population/ambiguous 9»
+-- «frequency/population/ambiguous 6»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "C" AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "C" AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "C" AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 33»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 32»
+«frequency/population/ambiguous 4»
 "kanon_run_beliefs0_domain1" AS (
 SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/population/ambiguous 8»
-"kanon_run_beliefs0_labels1" AS «frequency/population/ambiguous 9»
+«frequency/population/ambiguous 5»
+"kanon_run_beliefs0_labels1" AS «frequency/population/ambiguous 6»
 SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_beliefs0_labels0" GROUP BY label) AS meant
 UNION ALL
 SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_beliefs0_labels1" GROUP BY label) AS meant;
 
 -- «disclosure/beliefs/shared 1»
-"kanon_run_beliefs0_classes" AS «frequency/all_found 7»,
+"kanon_run_beliefs0_classes" AS «frequency/all_found 6»,
 
 -- «disclosure/beliefs/shared 2»
 "kanon_run_beliefs0_meaning0" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_beliefs0_labels0" AS labels JOIN (SELECT DISTINCT "l0" AS label FROM "kanon_run_beliefs0_classes" WHERE is_top = 0) AS written ON ARRAY[labels.label] = ARRAY[written.label]),
 
 -- «disclosure/beliefs/shared 3»
-"kanon_run_beliefs0_labels1" AS «frequency/population/ambiguous 9»,
+"kanon_run_beliefs0_labels1" AS «frequency/population/ambiguous 6»,
 
 -- «disclosure/beliefs/shared 4»
 "kanon_run_beliefs0_meaning1" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_beliefs0_labels1" AS labels JOIN (SELECT DISTINCT "l1" AS label FROM "kanon_run_beliefs0_classes" WHERE is_top = 0) AS written ON ARRAY[labels.label] = ARRAY[written.label]),
@@ -3461,12 +3438,12 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 (SELECT "v0", "q0", "v1", "q1" FROM "kanon_run_beliefs0_matches" UNION ALL SELECT vectors."q0", classes."q0", vectors."q1", classes."q1" FROM "kanon_run_beliefs0_vectors" AS vectors CROSS JOIN (SELECT * FROM "kanon_run_beliefs0_classes" WHERE is_top = 1) AS classes)
 
 -- disclosure/beliefs/shared
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 33»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 32»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 "kanon_run_beliefs0_domain1" AS (
@@ -3475,7 +3452,7 @@ UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -3507,12 +3484,12 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 (SELECT "q0", "q1", "v0", "v1", of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN CAST(weight AS DOUBLE PRECISION) / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN CAST(likelihood AS DOUBLE PRECISION) / posterior_total ELSE 0 END AS posterior FROM "kanon_run_with_cells_of_person_of_15" AS cells_of_person WHERE of_person = 0 OR people > 0)
 
 -- disclosure/beliefs/compared
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 33»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 32»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 "kanon_run_beliefs0_domain1" AS (
@@ -3521,7 +3498,7 @@ UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -3544,12 +3521,12 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 (SELECT "q0", "q1", CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 THEN MAX(belief_change) END AS belief_change, CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 AND MAX(exposed) = 0 THEN 0 ELSE 1 END AS exposed, CASE WHEN MAX(impossible) = 1 THEN SUM(people) ELSE SUM(people * exposed) END AS exposed_persons, SUM(people) AS people, MAX(impossible) AS impossible, SUM(CASE WHEN impossible = 0 THEN people * unknown ELSE 0 END) AS unknown_persons FROM "kanon_run_with_persons_of_20" AS persons GROUP BY "q0", "q1")
 
 -- disclosure/beliefs/summary
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 33»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 32»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 "kanon_run_beliefs0_domain1" AS (
@@ -3558,7 +3535,7 @@ UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -3573,26 +3550,26 @@ SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
 "kanon_run_beliefs0_judged" AS «disclosure/beliefs/summary 3»
 SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impossible) AS impossible, SUM(CASE WHEN people = 0 THEN 1 ELSE 0 END) AS of_nobody, SUM(unknown_persons) AS unknown_people, MAX(belief_change) AS belief_change, (SELECT SUM(held) FROM (SELECT SUM(held) AS held FROM (SELECT "q0", "q1", held, 0 AS is_behind FROM "kanon_run_beliefs0_joint" UNION ALL SELECT "v0", "v1", 0 AS held, 1 AS is_behind FROM "kanon_run_beliefs0_behind") AS every_vector GROUP BY "q0", "q1" HAVING SUM(is_behind) > 0) AS every_person) AS all_people FROM "kanon_run_beliefs0_judged";
 
--- «hierarchies/range 10»
-WITH "kanon_run_beliefs1_counted_source" AS «hierarchies/range 7»,
+-- «hierarchies/range 9»
+WITH "kanon_run_beliefs1_counted_source" AS «hierarchies/range 6»,
 
--- «hierarchies/range 11»
+-- «hierarchies/range 10»
 "kanon_run_beliefs1_joint" AS (SELECT "q0", "q1", "s", SUM(weight) AS weight, CAST(SUM(held) AS BIGINT) AS held FROM (SELECT "q0", "q1", "s", CAST(row_count AS DOUBLE PRECISION) AS weight, CAST(row_count AS BIGINT) AS held FROM "kanon_run_beliefs1_counted_source") AS known GROUP BY "q0", "q1", "s"),
 
 -- hierarchies/range
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs1_vectors") AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE PRECISION) > -1000000000000000 AND CAST(value AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/nesting 34»
+-- «hierarchies/nesting 33»
 "kanon_run_beliefs1_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "C" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "C" AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs1_vectors") AS distinct_values) AS labelled),
 
 -- hierarchies/nesting
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 34»
+«hierarchies/nesting 33»
 "kanon_run_beliefs1_domain1" AS (
 SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
@@ -3603,60 +3580,60 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs1_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 31»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_beliefs1_vectors") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs1_domain1") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "C" = labelled."l0")
 
 -- hierarchies/coverage
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 34»
+«hierarchies/nesting 33»
 "kanon_run_beliefs1_domain1" AS (
 SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 34»
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 31»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS found ON ARRAY[labels.value] = ARRAY[found.value]
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS found ON ARRAY[labels.value] = ARRAY[found.value];
 
--- «frequency/population/ambiguous 10»
+-- «frequency/population/ambiguous 7»
 "kanon_run_beliefs1_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "C" AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "C" AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "C" AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant) AS meanings GROUP BY value, label),
 
--- «frequency/population/ambiguous 11»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 34»,
+-- «frequency/population/ambiguous 8»
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 31»,
 
--- «frequency/population/ambiguous 12»
+-- «frequency/population/ambiguous 9»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "C" AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "C" AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "C" AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 34»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 33»
+«frequency/population/ambiguous 7»
 "kanon_run_beliefs1_domain1" AS (
 SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/population/ambiguous 11»
-"kanon_run_beliefs1_labels1" AS «frequency/population/ambiguous 12»
+«frequency/population/ambiguous 8»
+"kanon_run_beliefs1_labels1" AS «frequency/population/ambiguous 9»
 SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_beliefs1_labels0" GROUP BY label) AS meant
 UNION ALL
 SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_beliefs1_labels1" GROUP BY label) AS meant;
 
 -- «disclosure/beliefs/shared 7»
-"kanon_run_beliefs1_classes" AS «frequency/all_found 7»,
+"kanon_run_beliefs1_classes" AS «frequency/all_found 6»,
 
 -- «disclosure/beliefs/shared 8»
 "kanon_run_beliefs1_meaning0" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_beliefs1_labels0" AS labels JOIN (SELECT DISTINCT "l0" AS label FROM "kanon_run_beliefs1_classes" WHERE is_top = 0) AS written ON ARRAY[labels.label] = ARRAY[written.label]),
 
 -- «disclosure/beliefs/shared 9»
-"kanon_run_beliefs1_labels1" AS «frequency/population/ambiguous 12»,
+"kanon_run_beliefs1_labels1" AS «frequency/population/ambiguous 9»,
 
 -- «disclosure/beliefs/shared 10»
 "kanon_run_beliefs1_meaning1" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_beliefs1_labels1" AS labels JOIN (SELECT DISTINCT "l1" AS label FROM "kanon_run_beliefs1_classes" WHERE is_top = 0) AS written ON ARRAY[labels.label] = ARRAY[written.label]),
@@ -3668,11 +3645,11 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 (SELECT "v0", "q0", "v1", "q1" FROM "kanon_run_beliefs1_matches" UNION ALL SELECT vectors."q0", classes."q0", vectors."q1", classes."q1" FROM "kanon_run_beliefs1_vectors" AS vectors CROSS JOIN (SELECT * FROM "kanon_run_beliefs1_classes" WHERE is_top = 1) AS classes)
 
 -- disclosure/beliefs/shared
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 34»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 33»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 "kanon_run_beliefs1_domain1" AS (
@@ -3681,7 +3658,7 @@ UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -3713,11 +3690,11 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 (SELECT "q0", "q1", "v0", "v1", of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN CAST(weight AS DOUBLE PRECISION) / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN CAST(likelihood AS DOUBLE PRECISION) / posterior_total ELSE 0 END AS posterior FROM "kanon_run_with_cells_of_person_of_14" AS cells_of_person WHERE of_person = 0 OR people > 0)
 
 -- disclosure/beliefs/compared
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 34»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 33»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 "kanon_run_beliefs1_domain1" AS (
@@ -3726,7 +3703,7 @@ UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -3743,11 +3720,11 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 (SELECT "q0", "q1", of_person * MAX(people) AS people, CASE WHEN of_person = 0 AND MIN(class_weight) <= 0 THEN 1 ELSE 0 END AS impossible, CASE WHEN (of_person = 0 AND MIN(class_weight) <= 0) OR (of_person = 1 AND (MAX(prior_total) <= 0 OR MAX(posterior_total) <= 0)) THEN 1 ELSE 0 END AS unknown, CASE WHEN of_person = 1 AND MAX(prior_total) > 0 AND MAX(posterior_total) > 0 THEN MAX(ABS(posterior - prior)) END AS belief_change, CASE WHEN of_person = 0 THEN 0 WHEN MAX(prior_total) <= 0 OR MAX(posterior_total) <= 0 THEN 1 WHEN MAX(CASE WHEN held > 0 AND posterior > 9.00000000999999994e-01 AND prior <= 9.00000000999999994e-01 THEN 1 ELSE 0 END) = 1 THEN 1 WHEN MAX(CASE WHEN people > held AND posterior < 9.99999900000000073e-03 AND prior >= 9.99999900000000073e-03 THEN 1 ELSE 0 END) = 1 THEN 1 ELSE 0 END AS exposed FROM "kanon_run_beliefs1_believed" GROUP BY of_person, "q0", "q1", "v0", "v1")
 
 -- disclosure/beliefs/summary
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 34»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 33»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 "kanon_run_beliefs1_domain1" AS (
@@ -3756,7 +3733,7 @@ UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -3772,12 +3749,12 @@ SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
 SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impossible) AS impossible, SUM(CASE WHEN people = 0 THEN 1 ELSE 0 END) AS of_nobody, SUM(unknown_persons) AS unknown_people, MAX(belief_change) AS belief_change, (SELECT SUM(held) FROM (SELECT SUM(held) AS held FROM (SELECT "q0", "q1", held, 0 AS is_behind FROM "kanon_run_beliefs1_joint" UNION ALL SELECT "v0", "v1", 0 AS held, 1 AS is_behind FROM "kanon_run_beliefs1_behind") AS every_vector GROUP BY "q0", "q1" HAVING SUM(is_behind) > 0) AS every_person) AS all_people FROM "kanon_run_beliefs1_judged";
 
 -- evaluate/achieved
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 33»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 32»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 "kanon_run_beliefs0_domain1" AS (
@@ -3786,7 +3763,7 @@ UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -3799,11 +3776,11 @@ SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
 «disclosure/beliefs/summary 1»
 «disclosure/beliefs/summary 2»
 "kanon_run_beliefs0_judged" AS «disclosure/beliefs/summary 3»,
-"kanon_run_beliefs1_counted_source" AS «hierarchies/range 7»,
-«hierarchies/range 11»
+"kanon_run_beliefs1_counted_source" AS «hierarchies/range 6»,
+«hierarchies/range 10»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 34»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 33»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 "kanon_run_beliefs1_domain1" AS (
@@ -3812,7 +3789,7 @@ UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -3825,24 +3802,24 @@ SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
 "kanon_run_beliefs1_believed" AS (SELECT "q0", "q1", "v0", "v1", of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN CAST(weight AS DOUBLE PRECISION) / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN CAST(likelihood AS DOUBLE PRECISION) / posterior_total ELSE 0 END AS posterior FROM "kanon_run_with_cells_of_person_of_36" AS cells_of_person WHERE of_person = 0 OR people > 0),
 "kanon_run_with_persons_of_41" AS «disclosure/beliefs/summary 4»,
 "kanon_run_beliefs1_judged" AS (SELECT "q0", "q1", CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 THEN MAX(belief_change) END AS belief_change, CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 AND MAX(exposed) = 0 THEN 0 ELSE 1 END AS exposed, CASE WHEN MAX(impossible) = 1 THEN SUM(people) ELSE SUM(people * exposed) END AS exposed_persons, SUM(people) AS people, MAX(impossible) AS impossible, SUM(CASE WHEN impossible = 0 THEN people * unknown ELSE 0 END) AS unknown_persons FROM "kanon_run_with_persons_of_41" AS persons GROUP BY "q0", "q1")
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX("m0_second") AS "second0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX("m1_second") AS "second1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m0_second", "m1", "m1_second", CASE WHEN ("m0_second" = 0) AND ("m1_second" = 0) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m0_second" AS "m0_second", "values1"."m1" AS "m1", "values1"."m1_second" AS "m1_second" FROM «evaluate/achieved 9» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS "m0", MAX(exposed) AS "m0_second" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM "kanon_run_beliefs0_judged") AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"] AND ARRAY[base."k1"] = ARRAY["values0"."k1"] JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS "m1", MAX(exposed) AS "m1_second" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM "kanon_run_beliefs1_judged") AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values1" ON ARRAY[base."k0"] = ARRAY["values1"."k0"] AND ARRAY[base."k1"] = ARRAY["values1"."k1"]) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX("m0_second") AS "second0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX("m1_second") AS "second1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m0_second", "m1", "m1_second", CASE WHEN ("m0_second" = 0) AND ("m1_second" = 0) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m0_second" AS "m0_second", "values1"."m1" AS "m1", "values1"."m1_second" AS "m1_second" FROM «evaluate/achieved 14» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS "m0", MAX(exposed) AS "m0_second" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM "kanon_run_beliefs0_judged") AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"] AND ARRAY[base."k1"] = ARRAY["values0"."k1"] JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS "m1", MAX(exposed) AS "m1_second" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM "kanon_run_beliefs1_judged") AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values1" ON ARRAY[base."k0"] = ARRAY["values1"."k0"] AND ARRAY[base."k1"] = ARRAY["values1"."k1"]) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
--- «hierarchies/range 12»
+-- «hierarchies/range 11»
 (SELECT "kanon_source"."age" AS "q0", CAST("kanon_source"."sex" AS TEXT) COLLATE "C" AS "q1", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."age", CAST("kanon_source"."sex" AS TEXT) COLLATE "C")
 
 -- hierarchies/range
-WITH "kanon_run_consistency_records" AS «hierarchies/range 12»
+WITH "kanon_run_consistency_records" AS «hierarchies/range 11»
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistency_records") AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE PRECISION) > -1000000000000000 AND CAST(value AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/nesting 35»
-WITH "kanon_run_consistency_records" AS «hierarchies/range 12»,
+-- «hierarchies/nesting 34»
+WITH "kanon_run_consistency_records" AS «hierarchies/range 11»,
 
--- «hierarchies/nesting 36»
+-- «hierarchies/nesting 35»
 "kanon_run_consistency_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "C" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE "C" AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistency_records") AS distinct_values) AS labelled),
 
 -- hierarchies/nesting
+«hierarchies/nesting 34»
 «hierarchies/nesting 35»
-«hierarchies/nesting 36»
 "kanon_run_consistency_domain1" AS (
 SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
@@ -3853,75 +3830,75 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_consistency_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 35»
+-- «hierarchies/coverage 32»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_consistency_records") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_consistency_domain1") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "C" = labelled."l0")
 
 -- hierarchies/coverage
+«hierarchies/nesting 34»
 «hierarchies/nesting 35»
-«hierarchies/nesting 36»
 "kanon_run_consistency_domain1" AS (
 SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 35»
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 32»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistency_records" GROUP BY "q0") AS found ON ARRAY[labels.value] = ARRAY[found.value]
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistency_records" GROUP BY "q1") AS found ON ARRAY[labels.value] = ARRAY[found.value];
 
--- «frequency/population/ambiguous 13»
+-- «frequency/population/ambiguous 10»
 "kanon_run_consistency_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "C" AS label, 0 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "C" AS label, 1 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "C" AS label, 2 AS label_level FROM "kanon_run_consistency_lookup0" AS meant) AS meanings GROUP BY value, label),
 
--- «frequency/population/ambiguous 14»
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 35»,
+-- «frequency/population/ambiguous 11»
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 32»,
 
--- «frequency/population/ambiguous 15»
+-- «frequency/population/ambiguous 12»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, CAST(meant.l0 AS TEXT) COLLATE "C" AS label, 0 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l1 AS TEXT) COLLATE "C" AS label, 1 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, CAST(meant.l2 AS TEXT) COLLATE "C" AS label, 2 AS label_level FROM "kanon_run_consistency_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
+«hierarchies/nesting 34»
 «hierarchies/nesting 35»
-«hierarchies/nesting 36»
-«frequency/population/ambiguous 13»
+«frequency/population/ambiguous 10»
 "kanon_run_consistency_domain1" AS (
 SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/population/ambiguous 14»
-"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 15»
+«frequency/population/ambiguous 11»
+"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 12»
 SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_consistency_labels0" GROUP BY label) AS meant
 UNION ALL
 SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_consistency_labels1" GROUP BY label) AS meant;
 
--- «frequency/all_found 13»
+-- «frequency/all_found 12»
 (SELECT "kanon_source"."age" AS "q0", CAST("kanon_source"."sex" AS TEXT) COLLATE "C" AS "q1", COUNT(*) AS row_count FROM "clinic"."other" AS kanon_source GROUP BY "kanon_source"."age", CAST("kanon_source"."sex" AS TEXT) COLLATE "C")
 
 -- frequency/all_found
+«hierarchies/nesting 34»
 «hierarchies/nesting 35»
-«hierarchies/nesting 36»
 "kanon_run_consistency_domain1" AS (
 SELECT 'M' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/population/ambiguous 14»
-"kanon_run_consistency_rows" AS «frequency/all_found 13»
+«frequency/population/ambiguous 11»
+"kanon_run_consistency_rows" AS «frequency/all_found 12»
 SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."visits" AS whole) AS "there0", (SELECT SUM(own.row_count) FROM "kanon_run_consistency_records" AS own JOIN "kanon_run_consistency_lookup0" AS "again0" ON ARRAY[own."q0"] = ARRAY["again0".value] JOIN "kanon_run_consistency_lookup1" AS "again1" ON ARRAY[own."q1"] = ARRAY["again1".value]) AS "found0", (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there1", (SELECT SUM(own.row_count) FROM "kanon_run_consistency_rows" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistency_rows") AS "again0" ON ARRAY[own."q0"] = ARRAY["again0".value] JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_consistency_rows") AS "again1" ON ARRAY[own."q1"] = ARRAY["again1".value]) AS "found1";
 
 -- «evaluate/consistency/sizes 1»
-"kanon_run_consistency_classes" AS «frequency/all_found 7»,
+"kanon_run_consistency_classes" AS «frequency/all_found 6»,
 
 -- «evaluate/consistency/sizes 2»
-"kanon_run_consistency_rows" AS «frequency/all_found 13»,
+"kanon_run_consistency_rows" AS «frequency/all_found 12»,
 
 -- «evaluate/consistency/sizes 3»
 (SELECT classes."q0" AS "q0", classes."q1" AS "q1", classes."l0" AS "l0", classes."l1" AS "l1", CASE WHEN classes.is_top = 1 THEN CAST(0 AS BIGINT) ELSE CAST(DENSE_RANK() OVER (ORDER BY classes."l0", classes."l1") AS BIGINT) END AS place, counted.row_count AS row_count FROM "kanon_run_consistency_classes" AS classes JOIN "kanon_run_consistency_rows" AS counted ON ARRAY[classes."q0"] = ARRAY[counted."q0"] AND ARRAY[classes."q1"] = ARRAY[counted."q1"])
 
 -- evaluate/consistency/sizes
-«hierarchies/nesting 35»
+«hierarchies/nesting 34»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
@@ -3938,7 +3915,7 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS vectors) AS vec
 "kanon_run_consistency_labelled0" AS (SELECT DISTINCT vectors.vector AS vector, vectors.row_count AS row_count, vectors."q1" AS "q1", meaning.label AS "l0" FROM "kanon_run_consistency_numbered" AS vectors JOIN "kanon_run_consistency_meaning0" AS meaning ON ARRAY[vectors."q0"] = ARRAY[meaning.value] JOIN (SELECT DISTINCT "l0" FROM "kanon_run_consistency_shown" WHERE place > 0) AS released ON ARRAY[meaning.label] = ARRAY[released."l0"]),
 
 -- «evaluate/consistency/summary 4»
-"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 15»,
+"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 12»,
 
 -- «evaluate/consistency/summary 5»
 "kanon_run_consistency_meaning1" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_consistency_labels1" AS labels JOIN (SELECT DISTINCT "l1" AS label FROM "kanon_run_consistency_classes" WHERE is_top = 0) AS written ON ARRAY[labels.label] = ARRAY[written.label]),
@@ -3953,13 +3930,13 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS vectors) AS vec
 "kanon_run_consistency_edges" AS «evaluate/consistency/summary 8»
 
 -- evaluate/consistency/summary
-«hierarchies/nesting 35»
+«hierarchies/nesting 34»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
-«hierarchies/nesting 36»
-«frequency/population/ambiguous 13»
+«hierarchies/nesting 35»
+«frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
 "kanon_run_consistency_domain1" AS (
@@ -3968,7 +3945,7 @@ UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/population/ambiguous 14»
+«frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
@@ -3976,10 +3953,10 @@ SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
 SELECT (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_numbered" AS vectors) AS all_records, (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_shown" AS shown) AS all_rows, COALESCE(SUM(CASE WHEN record_edge = 1 THEN records ELSE 0 END), 0) AS known_records, COALESCE(SUM(CASE WHEN row_edge = 1 THEN released ELSE 0 END), 0) AS known_rows, COALESCE(MAX(degree), 0) AS degree, COALESCE(SUM(CASE WHEN row_edge = 1 AND released > of_row THEN released - of_row ELSE 0 END), 0) AS missing_records FROM (SELECT records, released, COUNT(*) OVER (PARTITION BY vector) AS degree, SUM(records) OVER (PARTITION BY place) AS of_row, ROW_NUMBER() OVER (PARTITION BY vector ORDER BY place) AS record_edge, ROW_NUMBER() OVER (PARTITION BY place ORDER BY vector) AS row_edge FROM "kanon_run_consistency_edges" AS edges) AS beside;
 
 -- evaluate/consistency/graph
-«hierarchies/nesting 35»
+«hierarchies/nesting 34»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
-«hierarchies/nesting 36»
-«frequency/population/ambiguous 13»
+«hierarchies/nesting 35»
+«frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/sizes 2»
@@ -3991,21 +3968,21 @@ UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/population/ambiguous 14»
+«frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
 «evaluate/consistency/summary 7»
-SELECT own, low, high, place, MIN(released) AS released, SUM(records) AS records FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY vector) <= 2 THEN 0 ELSE vector END AS own, MIN(place) OVER (PARTITION BY vector) AS low, MAX(place) OVER (PARTITION BY vector) AS high, place, released, records FROM "kanon_run_consistency_edges" AS edges) AS told GROUP BY own, low, high, place LIMIT 20001;
+SELECT own, low, high, place, MIN(released) AS released, SUM(records) AS records FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY vector) <= 2 THEN 0 ELSE vector END AS own, MIN(place) OVER (PARTITION BY vector) AS low, MAX(place) OVER (PARTITION BY vector) AS high, place, released, records FROM "kanon_run_consistency_edges" AS edges) AS told GROUP BY own, low, high, place LIMIT 50001;
 
 -- evaluate/achieved
-WITH "kanon_run_consistency_classes" AS «frequency/all_found 7»,
+WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
-"kanon_run_consistency_records" AS «hierarchies/range 12»,
+"kanon_run_consistency_records" AS «hierarchies/range 11»,
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
-«hierarchies/nesting 36»
-«frequency/population/ambiguous 13»
+«hierarchies/nesting 35»
+«frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
 "kanon_run_consistency_domain1" AS (
@@ -4014,7 +3991,7 @@ UNION ALL
 SELECT 'it''s' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«frequency/population/ambiguous 14»
+«frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
@@ -4022,9 +3999,9 @@ SELECT 'F\' AS "l0", 'y' AS "l1", '*' AS "l2"),
 "kanon_run_consistency_counted" AS (SELECT place, CAST(SUM(records) AS BIGINT) AS records, CAST(MIN(seen) AS BIGINT) AS fewest_rows FROM (SELECT place, records, SUM(released) OVER (PARTITION BY vector) AS seen FROM "kanon_run_consistency_edges" AS edges) AS beside GROUP BY place),
 "kanon_run_consistency_matches" AS (
 SELECT '0' AS "l0", '0' AS "l1")
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows3" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 9» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(CASE WHEN records < fewest_rows THEN records ELSE fewest_rows END) AS "m0", MIN(fewest_rows) AS "m1", MIN(records) AS "m2", MIN(fewest_matches) AS "m3" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT shown."q0" AS "q0", shown."q1" AS "q1", 1 AS value_code, 0 AS reference_share, COALESCE(counted.records, 0) AS records, COALESCE(counted.fewest_rows, 0) AS fewest_rows, COALESCE(CAST(matches.l1 AS BIGINT), 0) AS fewest_matches, 1 AS row_count FROM "kanon_run_consistency_shown" AS shown LEFT JOIN "kanon_run_consistency_counted" AS counted ON shown.place = counted.place LEFT JOIN "kanon_run_consistency_matches" AS matches ON shown.place = CAST(matches.l0 AS BIGINT)) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"] AND ARRAY[base."k1"] = ARRAY["values0"."k1"]) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows3" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 14» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(CASE WHEN records < fewest_rows THEN records ELSE fewest_rows END) AS "m0", MIN(fewest_rows) AS "m1", MIN(records) AS "m2", MIN(fewest_matches) AS "m3" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT shown."q0" AS "q0", shown."q1" AS "q1", 1 AS value_code, 0 AS reference_share, COALESCE(counted.records, 0) AS records, COALESCE(counted.fewest_rows, 0) AS fewest_rows, COALESCE(CAST(matches.l1 AS BIGINT), 0) AS fewest_matches, 1 AS row_count FROM "kanon_run_consistency_shown" AS shown LEFT JOIN "kanon_run_consistency_counted" AS counted ON shown.place = counted.place LEFT JOIN "kanon_run_consistency_matches" AS matches ON shown.place = CAST(matches.l0 AS BIGINT)) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON ARRAY[base."k0"] = ARRAY["values0"."k0"] AND ARRAY[base."k1"] = ARRAY["values0"."k1"]) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
--- «hierarchies/nesting 37»
+-- «hierarchies/nesting 36»
 (
 SELECT 'a' AS "l0", 'y' AS "l1", 'x' AS "l2", '*' AS "l3"
 UNION ALL
@@ -4033,64 +4010,64 @@ UNION ALL
 SELECT 'b\' AS "l0", 'w' AS "l1", 'z' AS "l2", '*' AS "l3")
 
 -- hierarchies/nesting
-WITH "kanon_run_domain_sensitive0" AS «hierarchies/nesting 37»
+WITH "kanon_run_domain_sensitive0" AS «hierarchies/nesting 36»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_domain_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 33»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT DISTINCT "v0" AS value FROM "kanon_run_raw0") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM "kanon_run_domain_sensitive0") AS labelled ON (CAST(found.value AS TEXT)) COLLATE "C" = labelled."l0")
 
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 34»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive0" AS labels JOIN (SELECT "v0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw0" GROUP BY "v0") AS found ON ARRAY[labels.value] = ARRAY[found.value]
 
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS TEXT) COLLATE "C" AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY CAST("original"."dx" AS TEXT) COLLATE "C"),
-"kanon_run_domain_sensitive0" AS «hierarchies/nesting 37»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 36»
-«hierarchies/coverage 37»;
+"kanon_run_domain_sensitive0" AS «hierarchies/nesting 36»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 33»
+«hierarchies/coverage 34»;
 
--- «evaluate/achieved 11»
+-- «evaluate/achieved 17»
 "kanon_run_reference0" AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS DOUBLE PRECISION) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE PRECISION), 0), 0) AS reference_share, "group1", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group1") AS DOUBLE PRECISION) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group2") AS DOUBLE PRECISION) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share2" FROM (SELECT counts.value, counts.reference_count, lookup."c1" AS "group1", lookup."c2" AS "group2" FROM (SELECT CAST("original"."dx" AS TEXT) COLLATE "C" AS value, COUNT(*) AS reference_count FROM "clinic"."visits" AS original GROUP BY CAST("original"."dx" AS TEXT) COLLATE "C") AS counts LEFT JOIN "kanon_run_lookup_sensitive0" AS lookup ON counts.value IS NOT DISTINCT FROM lookup.value) AS value_counts)
 
--- «evaluate/achieved 12»
+-- «evaluate/achieved 18»
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 AND SUM(CASE WHEN value_count > 0 AND group1 IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 6» / 3 ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "group1", "group_share1", "group2", "group_share2", SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total, SUM(value_count) OVER (PARTITION BY "k0", "k1", "group1") AS "group_total1", SUM(value_count) OVER (PARTITION BY "k0", "k1", "group2") AS "group_total2" FROM (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share, reference."group1" AS "group1", reference."group_share1" AS "group_share1", reference."group2" AS "group2", reference."group_share2" AS "group_share2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, CAST(COUNT(*) AS BIGINT) AS value_rows, CAST(COUNT(*) AS BIGINT) AS value_count FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS TEXT) COLLATE "C" AS "q1", CAST("checked"."dx" AS TEXT) COLLATE "C" AS value_code, 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1", value_code) AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS NOT DISTINCT FROM reference.reference_value) AS counted) AS ranked GROUP BY "k0", "k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked
 
 -- evaluate/achieved
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS TEXT) COLLATE "C" AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY CAST("original"."dx" AS TEXT) COLLATE "C"),
-"kanon_run_domain_sensitive0" AS «hierarchies/nesting 37»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 36»,
-«evaluate/achieved 11»
-«evaluate/achieved 12»;
-
--- «hierarchies/nesting 39»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "C" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 2 THEN SUBSTRING(CAST(value AS TEXT) FROM 1 FOR 2) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 2) ELSE CAST(value AS TEXT) END) END COLLATE "C" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT) FROM 1 FOR 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "C" AS "l2" FROM (SELECT DISTINCT "v0" AS value FROM "kanon_run_raw0") AS distinct_values) AS labelled)
+"kanon_run_domain_sensitive0" AS «hierarchies/nesting 36»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 33»,
+«evaluate/achieved 17»
+«evaluate/achieved 18»;
 
 -- «hierarchies/nesting 38»
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 39»
+(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "C" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 2 THEN SUBSTRING(CAST(value AS TEXT) FROM 1 FOR 2) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 2) ELSE CAST(value AS TEXT) END) END COLLATE "C" AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT) FROM 1 FOR 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "C" AS "l2" FROM (SELECT DISTINCT "v0" AS value FROM "kanon_run_raw0") AS distinct_values) AS labelled)
+
+-- «hierarchies/nesting 37»
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 38»
 
 -- hierarchies/nesting
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS TEXT) COLLATE "C" AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY CAST("original"."dx" AS TEXT) COLLATE "C"),
-«hierarchies/nesting 38»
+«hierarchies/nesting 37»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS TEXT) COLLATE "C" AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY CAST("original"."dx" AS TEXT) COLLATE "C"),
-«hierarchies/nesting 38»
-«hierarchies/coverage 37»;
+«hierarchies/nesting 37»
+«hierarchies/coverage 34»;
 
 -- hierarchies/below_top
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS TEXT) COLLATE "C" AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY CAST("original"."dx" AS TEXT) COLLATE "C"),
-«hierarchies/nesting 38»
+«hierarchies/nesting 37»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1", SUM(CASE WHEN "l2" <> '*' THEN 1 ELSE 0 END) AS "others2" FROM "kanon_run_lookup_sensitive0" AS checked;
 
 -- evaluate/achieved
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS TEXT) COLLATE "C" AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY CAST("original"."dx" AS TEXT) COLLATE "C"),
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 39»,
-«evaluate/achieved 11»
-«evaluate/achieved 12»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 38»,
+«evaluate/achieved 17»
+«evaluate/achieved 18»;
 
 -- evaluate/achieved
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS BIGINT) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS BIGINT) AS TEXT) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS class_rows, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS class_size FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS TEXT) COLLATE "C" AS "q1", 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
@@ -4098,30 +4075,30 @@ SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_c
 -- disclosure/invariance
 WITH "kanon_run_with_earlier_rows" AS (SELECT person, value, DENSE_RANK() OVER (ORDER BY "k0", "k1") AS class_id FROM (SELECT "checked"."age" AS "k0", CAST("checked"."sex" AS TEXT) COLLATE "C" AS "k1", "checked"."person" AS person, CAST("checked"."dx" AS TEXT) COLLATE "C" AS value FROM "clinic"."before" AS checked) AS earlier_table), "kanon_run_with_present_rows" AS (SELECT person, value, DENSE_RANK() OVER (ORDER BY "k0", "k1") AS class_id FROM (SELECT "checked"."age" AS "k0", CAST("checked"."sex" AS TEXT) COLLATE "C" AS "k1", "checked"."person" AS person, CAST("checked"."dx" AS TEXT) COLLATE "C" AS value FROM "clinic"."other" AS checked) AS present_table), "kanon_run_with_earlier_classes" AS (SELECT class_id, COUNT(*) AS class_rows, COUNT(DISTINCT value) AS class_values FROM "kanon_run_with_earlier_rows" AS earlier_rows GROUP BY class_id), "kanon_run_with_present_classes" AS (SELECT class_id, COUNT(*) AS class_rows, COUNT(DISTINCT value) AS class_values FROM "kanon_run_with_present_rows" AS present_rows GROUP BY class_id), "kanon_run_with_moves" AS (SELECT older.class_id AS earlier_class, newer.class_id AS present_class, COUNT(*) AS persons FROM "kanon_run_with_earlier_rows" AS older JOIN "kanon_run_with_present_rows" AS newer ON older.person = newer.person GROUP BY older.class_id, newer.class_id), "kanon_run_with_common" AS (SELECT moves.earlier_class, moves.present_class, COUNT(*) AS common_values FROM "kanon_run_with_moves" AS moves JOIN (SELECT DISTINCT class_id, value FROM "kanon_run_with_earlier_rows" AS earlier_rows) AS older ON older.class_id = moves.earlier_class JOIN (SELECT DISTINCT class_id, value FROM "kanon_run_with_present_rows" AS present_rows) AS newer ON newer.class_id = moves.present_class AND newer.value = older.value GROUP BY moves.earlier_class, moves.present_class), "kanon_run_with_repeated" AS (SELECT person FROM "kanon_run_with_earlier_rows" AS earlier_rows WHERE NOT person IS NULL GROUP BY person HAVING COUNT(*) > 1 UNION ALL SELECT person FROM "kanon_run_with_present_rows" AS present_rows WHERE NOT person IS NULL GROUP BY person HAVING COUNT(*) > 1), "kanon_run_with_violating" AS (SELECT class_rows FROM "kanon_run_with_earlier_classes" AS earlier_classes WHERE class_rows <> class_values OR class_rows < 2 UNION ALL SELECT class_rows FROM "kanon_run_with_present_classes" AS present_classes WHERE class_rows <> class_values OR class_rows < 2) SELECT (SELECT COUNT(*) FROM "kanon_run_with_repeated" AS repeated) AS repeated_persons, (SELECT COUNT(*) FROM "kanon_run_with_violating" AS violating) AS violating_classes, (SELECT SUM(class_rows) FROM "kanon_run_with_violating" AS violating) AS violating_rows, (SELECT MIN(class_rows) FROM "kanon_run_with_earlier_classes" AS earlier_classes) AS smallest_earlier, (SELECT MIN(class_rows) FROM "kanon_run_with_present_classes" AS present_classes) AS smallest_present, (SELECT COUNT(*) FROM "kanon_run_with_earlier_classes" AS earlier_classes WHERE class_rows <> class_values) + (SELECT COUNT(*) FROM "kanon_run_with_present_classes" AS present_classes WHERE class_rows <> class_values) AS repeating_classes, (SELECT SUM(moves.persons) FROM "kanon_run_with_moves" AS moves JOIN "kanon_run_with_earlier_classes" AS earlier_classes ON earlier_classes.class_id = moves.earlier_class JOIN "kanon_run_with_present_classes" AS present_classes ON present_classes.class_id = moves.present_class LEFT JOIN "kanon_run_with_common" AS common ON common.earlier_class = moves.earlier_class AND common.present_class = moves.present_class WHERE COALESCE(common.common_values, 0) <> earlier_classes.class_values OR COALESCE(common.common_values, 0) <> present_classes.class_values) AS changed_persons, (SELECT SUM(persons) FROM "kanon_run_with_moves" AS moves) AS common_persons, (SELECT COUNT(person) FROM "kanon_run_with_earlier_rows" AS earlier_rows) AS earlier_persons, (SELECT COUNT(person) FROM "kanon_run_with_present_rows" AS present_rows) AS present_persons, (SELECT SUM(CASE WHEN older_rows > 0 AND newer_rows > 0 THEN 1 ELSE 0 END) FROM (SELECT person, SUM(of_earlier) AS older_rows, SUM(1 - of_earlier) AS newer_rows FROM (SELECT person, 1 AS of_earlier FROM "kanon_run_with_earlier_rows" AS earlier_rows UNION ALL SELECT person, 0 AS of_earlier FROM "kanon_run_with_present_rows" AS present_rows) AS every_row WHERE NOT person IS NULL GROUP BY person) AS every_person) AS persons_of_both, COALESCE((SELECT SUM(class_rows) FROM "kanon_run_with_earlier_classes" AS earlier_classes), 0) + COALESCE((SELECT SUM(class_rows) FROM "kanon_run_with_present_classes" AS present_classes), 0) AS judged_rows, (SELECT COUNT(*) FROM "clinic"."before" AS checked) + (SELECT COUNT(*) FROM "clinic"."other" AS checked) AS all_rows;
 
--- «hierarchies/nesting 40»
+-- «hierarchies/nesting 39»
 WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 18»,
 
--- «hierarchies/nesting 42»
+-- «hierarchies/nesting 41»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "C" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT) FROM 1 FOR 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "C" AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded0_people") AS distinct_values) AS labelled)
 
--- «hierarchies/nesting 41»
-"kanon_run_lookup0" AS «hierarchies/nesting 42»
+-- «hierarchies/nesting 40»
+"kanon_run_lookup0" AS «hierarchies/nesting 41»
 
 -- hierarchies/nesting
+«hierarchies/nesting 39»
 «hierarchies/nesting 40»
-«hierarchies/nesting 41»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 38»
-"kanon_run_lookup0" AS «hierarchies/nesting 42»,
+-- «hierarchies/coverage 35»
+"kanon_run_lookup0" AS «hierarchies/nesting 41»,
 
--- «hierarchies/coverage 39»
+-- «hierarchies/coverage 36»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "C" AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded0_people") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
-«hierarchies/nesting 40»
-«hierarchies/coverage 38»
-"kanon_run_lookup1" AS «hierarchies/coverage 39»
+«hierarchies/nesting 39»
+«hierarchies/coverage 35»
+"kanon_run_lookup1" AS «hierarchies/coverage 36»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS found ON ARRAY[labels.value] = ARRAY[found.value]
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS found ON ARRAY[labels.value] = ARRAY[found.value];
@@ -4135,7 +4112,7 @@ WITH "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/nesting 41»
+«hierarchies/nesting 40»
 SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS label FROM "kanon_run_downcoded0_classes") AS found LEFT JOIN (SELECT DISTINCT CAST("l0" AS TEXT) COLLATE "C" AS label, 1 AS known FROM "kanon_run_lookup0") AS "level0" ON found.label IS NOT DISTINCT FROM "level0".label LEFT JOIN (SELECT DISTINCT CAST("l1" AS TEXT) COLLATE "C" AS label, 1 AS known FROM "kanon_run_lookup0") AS "level1" ON found.label IS NOT DISTINCT FROM "level1".label;
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -4151,7 +4128,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT vectors."q0" AS "q0", vectors."q1" AS "q1", vectors."row_count" AS "row_count", cover.label AS "label0" FROM "kanon_run_downcoded0_people" AS vectors JOIN "kanon_run_downcoded0_cover0" AS cover ON ARRAY[vectors."q0"] = ARRAY[cover.value]),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 39»,
+"kanon_run_lookup1" AS «hierarchies/coverage 36»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_downcoded0_classes") AS found ON ARRAY[labelled.label] = ARRAY[found.label]),
@@ -4171,7 +4148,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 38»
+«hierarchies/coverage 35»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4189,7 +4166,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 38»
+«hierarchies/coverage 35»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4211,8 +4188,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 (SELECT SUM(own.row_count) FROM "kanon_run_downcoded0_classes" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded0_classes") AS "again0" ON ARRAY[own."q0"] = ARRAY["again0".value] JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded0_classes") AS "again1" ON ARRAY[own."q1"] = ARRAY["again1".value])
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 40»
-«hierarchies/coverage 38»
+«hierarchies/nesting 39»
+«hierarchies/coverage 35»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4226,8 +4203,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE PRECISION) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded0_lowest" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 40»
-«hierarchies/coverage 38»
+«hierarchies/nesting 39»
+«hierarchies/coverage 35»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4240,30 +4217,30 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE PRECISION) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded0_minimal" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
--- «hierarchies/nesting 43»
+-- «hierarchies/nesting 42»
 WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 18»,
 
--- «hierarchies/nesting 45»
+-- «hierarchies/nesting 44»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "C" AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT) FROM 1 FOR 1) || REPEAT('*', LENGTH(CAST(value AS TEXT)) - 1) ELSE CAST(value AS TEXT) END) END COLLATE "C" AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded1_people") AS distinct_values) AS labelled)
 
--- «hierarchies/nesting 44»
-"kanon_run_lookup0" AS «hierarchies/nesting 45»
+-- «hierarchies/nesting 43»
+"kanon_run_lookup0" AS «hierarchies/nesting 44»
 
 -- hierarchies/nesting
+«hierarchies/nesting 42»
 «hierarchies/nesting 43»
-«hierarchies/nesting 44»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 40»
-"kanon_run_lookup0" AS «hierarchies/nesting 45»,
+-- «hierarchies/coverage 37»
+"kanon_run_lookup0" AS «hierarchies/nesting 44»,
 
--- «hierarchies/coverage 41»
+-- «hierarchies/coverage 38»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END COLLATE "C" AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
-«hierarchies/nesting 43»
-«hierarchies/coverage 40»
-"kanon_run_lookup1" AS «hierarchies/coverage 41»
+«hierarchies/nesting 42»
+«hierarchies/coverage 37»
+"kanon_run_lookup1" AS «hierarchies/coverage 38»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS found ON ARRAY[labels.value] = ARRAY[found.value]
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS found ON ARRAY[labels.value] = ARRAY[found.value];
@@ -4277,11 +4254,11 @@ WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/nesting 44»
+«hierarchies/nesting 43»
 SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS label FROM "kanon_run_downcoded1_classes") AS found LEFT JOIN (SELECT DISTINCT CAST("l0" AS TEXT) COLLATE "C" AS label, 1 AS known FROM "kanon_run_lookup0") AS "level0" ON found.label IS NOT DISTINCT FROM "level0".label LEFT JOIN (SELECT DISTINCT CAST("l1" AS TEXT) COLLATE "C" AS label, 1 AS known FROM "kanon_run_lookup0") AS "level1" ON found.label IS NOT DISTINCT FROM "level1".label;
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 41»,
+"kanon_run_lookup1" AS «hierarchies/coverage 38»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT lookup.value AS value, 0 AS label_level, COALESCE(lookup."c0", 0) AS label_number, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup"."l0" AS TEXT) COLLATE "C", '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST("lookup"."l0" AS TEXT) COLLATE "C")) ELSE CAST("lookup"."l0" AS TEXT) COLLATE "C" END) COLLATE "C" AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON ARRAY[lookup.value] = ARRAY[occurring.value] UNION ALL SELECT lookup.value AS value, 1 AS label_level, 0 AS label_number, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup"."l1" AS TEXT) COLLATE "C", '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST("lookup"."l1" AS TEXT) COLLATE "C")) ELSE CAST("lookup"."l1" AS TEXT) COLLATE "C" END) COLLATE "C" AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON ARRAY[lookup.value] = ARRAY[occurring.value]),
@@ -4316,7 +4293,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 40»
+«hierarchies/coverage 37»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4334,7 +4311,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 40»
+«hierarchies/coverage 37»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4353,8 +4330,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 (SELECT SUM(own.row_count) FROM "kanon_run_downcoded1_classes" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded1_classes") AS "again0" ON ARRAY[own."q0"] = ARRAY["again0".value] JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_classes") AS "again1" ON ARRAY[own."q1"] = ARRAY["again1".value])
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 43»
-«hierarchies/coverage 40»
+«hierarchies/nesting 42»
+«hierarchies/coverage 37»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4368,8 +4345,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE PRECISION) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded1_lowest" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 43»
-«hierarchies/coverage 40»
+«hierarchies/nesting 42»
+«hierarchies/coverage 37»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4382,7 +4359,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE PRECISION) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded1_minimal" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
--- «hierarchies/coverage 42»
+-- «hierarchies/coverage 39»
 "kanon_run_lookup0" AS (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistent_people") AS found LEFT JOIN «hierarchies/coverage 10» AS labelled ON (CAST(found.value AS TEXT)) COLLATE "C" = labelled."l0"),
 
 -- hierarchies/coverage
@@ -4391,7 +4368,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 SELECT 'a' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'b' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«hierarchies/coverage 42»
+«hierarchies/coverage 39»
 «hierarchies/coverage 20»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistent_people" GROUP BY "q0") AS found ON ARRAY[labels.value] = ARRAY[found.value]
 UNION ALL
@@ -4422,7 +4399,7 @@ UNION ALL
 SELECT 'a' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'b' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«hierarchies/coverage 42»
+«hierarchies/coverage 39»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT 'a' AS "l0", '0' AS "l1"
@@ -4444,7 +4421,7 @@ SELECT 'b' AS "l0", '1' AS "l1"),
 SELECT 'a' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'b' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«hierarchies/coverage 42»
+«hierarchies/coverage 39»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
 SELECT 'a' AS "l0", '0' AS "l1"
@@ -4467,7 +4444,7 @@ SELECT 'b' AS "l0", '1' AS "l1"),
 SELECT 'a' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'b' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«hierarchies/coverage 42»
+«hierarchies/coverage 39»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
@@ -4491,7 +4468,7 @@ SELECT 'b' AS "l0", '1' AS "l1"),
 SELECT 'a' AS "l0", 'x' AS "l1", '*' AS "l2"
 UNION ALL
 SELECT 'b' AS "l0", 'y' AS "l1", '*' AS "l2"),
-«hierarchies/coverage 42»
+«hierarchies/coverage 39»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT 'a' AS "l0", '0' AS "l1"

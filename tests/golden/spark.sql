@@ -114,8 +114,11 @@ SELECT 0 AS `attribute`, COALESCE(SUM(`written`.`row_count`), 0) AS `foreign_row
 UNION ALL
 SELECT 1 AS `attribute`, COALESCE(SUM(`written`.`row_count`), 0) AS `foreign_rows` FROM «release/labels 3» AS `written` LEFT JOIN (SELECT DISTINCT `l0` AS `label`, 1 AS `known` FROM `kanon_run_lookup1`) AS `labels` ON `written`.`label` IS NOT DISTINCT FROM `labels`.`label` WHERE `labels`.`known` IS NULL;
 
+-- «evaluate/achieved 1»
+(SELECT CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_size` FROM (SELECT CAST(`checked`.`age` AS STRING) COLLATE UTF8_BINARY AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, 1 AS `row_count` FROM `clinic`.`kanon_run_release` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`)
+
 -- evaluate/achieved
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END + CASE WHEN `class_size` < 3 THEN 0 ELSE 1 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_size` FROM (SELECT CAST(`checked`.`age` AS STRING) COLLATE UTF8_BINARY AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, 1 AS `row_count` FROM `clinic`.`kanon_run_release` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS `checked`;
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END + CASE WHEN `class_size` < 3 THEN 0 ELSE 1 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END AS `satisfied` FROM «evaluate/achieved 1» AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS `checked`;
 
 -- release/manifest/create
 CREATE TABLE IF NOT EXISTS `clinic`.`kanon_sql_manifest` (`release_name` STRING COLLATE UTF8_BINARY NOT NULL, `run_id` STRING COLLATE UTF8_BINARY NOT NULL, `published_at` STRING COLLATE UTF8_BINARY NOT NULL, `spec_hash` STRING COLLATE UTF8_BINARY NOT NULL, `manifest` STRING COLLATE UTF8_BINARY NOT NULL) USING PARQUET;
@@ -341,8 +344,11 @@ SELECT (SELECT COUNT(*) FROM `kanon_run_frequency`) + (SELECT COUNT(*) FROM `kan
 -- «evaluate/node 1»
 (CASE WHEN `class_total` > 0 AND CAST(`value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) > `reference_share` THEN CAST(`value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) - `reference_share` ELSE 0 END)
 
+-- «evaluate/node 3»
+(SELECT `code0` AS `k0`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM `kanon_run_values0` GROUP BY `code0`, `value_code`)
+
 -- «evaluate/node 2»
-(SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total`, ROW_NUMBER() OVER (PARTITION BY `k0` ORDER BY CASE WHEN `value_code` IS NULL THEN 1 ELSE 0 END NULLS LAST, `value_count` DESC) AS `value_position` FROM (SELECT `code0` AS `k0`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM `kanon_run_values0` GROUP BY `code0`, `value_code`) AS `counted`)
+(SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total`, ROW_NUMBER() OVER (PARTITION BY `k0` ORDER BY CASE WHEN `value_code` IS NULL THEN 1 ELSE 0 END NULLS LAST, `value_count` DESC) AS `value_position` FROM «evaluate/node 3» AS `counted`)
 
 -- evaluate/node
 SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) AND (`m2` >= 6.93147179559945315e-01) AND (NOT `m3` IS NULL AND `m3` < 3.00000000000000000e+00) AND (NOT `m4` IS NULL AND `m4` <= 7.00000000999999927e-01) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) AND (`m2` >= 6.93147179559945315e-01) AND (NOT `m3` IS NULL AND `m3` < 3.00000000000000000e+00) AND (NOT `m4` IS NULL AND `m4` <= 7.00000000999999927e-01) THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, SUM(CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) AND (`m2` >= 6.93147179559945315e-01) AND (NOT `m3` IS NULL AND `m3` < 3.00000000000000000e+00) AND (NOT `m4` IS NULL AND `m4` <= 7.00000000999999927e-01) THEN `class_rows` * `class_rows` ELSE 0 END) AS `kept_squares`, SUM(`class_rows` * `class_rows`) AS `squares` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m1`, CASE WHEN SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) > 0 THEN LN(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` END)) - CAST(SUM(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` * LN(`value_count`) ELSE 0 END) AS DOUBLE) / CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` END) AS DOUBLE) ELSE 0 END AS `m2`, CASE WHEN SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` >= 2 THEN `value_count` ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN `value_position` = 1 THEN `value_count` ELSE 0 END) AS DOUBLE) / CAST(SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` >= 2 THEN `value_count` ELSE 0 END) AS DOUBLE) ELSE NULL END AS `m3`, CASE WHEN SUM(`value_count`) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS `m4` FROM «evaluate/node 2» AS `ranked` GROUP BY `k0`) AS `classes`;
@@ -365,11 +371,14 @@ SELECT COUNT(*) AS `row_count`, SUM(`kanon_masked`) AS `masked_rows` FROM `kanon
 -- release/labels
 SELECT 0 AS `attribute`, COALESCE(SUM(`written`.`row_count`), 0) AS `foreign_rows` FROM «release/labels 3» AS `written` LEFT JOIN (SELECT DISTINCT `l0` AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `labels` ON `written`.`label` IS NOT DISTINCT FROM `labels`.`label` WHERE `labels`.`known` IS NULL AND (`written`.`label` IS NULL OR `written`.`label` <> '*');
 
--- «evaluate/achieved 1»
+-- «evaluate/achieved 3»
 (SELECT `q0` AS `k0`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, CAST(COUNT(*) AS BIGINT) AS `value_count` FROM (SELECT CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value_code`, 1 AS `row_count` FROM `clinic`.`kanon_run_release` AS `checked`) AS `frequency` GROUP BY `q0`, `value_code`)
 
+-- «evaluate/achieved 2»
+(SELECT `held`.`k0` AS `k0`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share` FROM «evaluate/achieved 3» AS `held` LEFT JOIN (SELECT `value` AS `reference_value`, `reference_share` FROM `kanon_run_sensitive0`) AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`)
+
 -- evaluate/achieved
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= 6.93147179559945315e-01 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= 6.93147179559945315e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows2`, MAX(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN NOT `m3` IS NULL AND `m3` < 3.00000000000000000e+00 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN NOT `m3` IS NULL AND `m3` < 3.00000000000000000e+00 THEN 0 ELSE `class_rows` END) AS `violating_rows3`, MAX(`m4`) AS `worst4`, SUM(CASE WHEN `m4` IS NULL THEN 1 ELSE 0 END) AS `unbounded4`, SUM(CASE WHEN NOT `m4` IS NULL AND `m4` <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS `violating_classes4`, SUM(CASE WHEN NOT `m4` IS NULL AND `m4` <= 7.00000000999999927e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows4` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END + CASE WHEN `class_size` < 3 THEN 0 ELSE 1 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m1`, `m2`, `m3`, `m4`, CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) AND (`m2` >= 6.93147179559945315e-01) AND (NOT `m3` IS NULL AND `m3` < 3.00000000000000000e+00) AND (NOT `m4` IS NULL AND `m4` <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m1`, CASE WHEN SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) > 0 THEN LN(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` END)) - CAST(SUM(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` * LN(`value_count`) ELSE 0 END) AS DOUBLE) / CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` END) AS DOUBLE) ELSE 0 END AS `m2`, CASE WHEN SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` >= 2 THEN `value_count` ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN `value_position` = 1 THEN `value_count` ELSE 0 END) AS DOUBLE) / CAST(SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` >= 2 THEN `value_count` ELSE 0 END) AS DOUBLE) ELSE NULL END AS `m3`, CASE WHEN SUM(`value_count`) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS `m4` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total`, ROW_NUMBER() OVER (PARTITION BY `k0` ORDER BY CASE WHEN `value_code` IS NULL THEN 1 ELSE 0 END NULLS LAST, `value_count` DESC) AS `value_position` FROM (SELECT `held`.`k0` AS `k0`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share` FROM «evaluate/achieved 1» AS `held` LEFT JOIN (SELECT `value` AS `reference_value`, `reference_share` FROM `kanon_run_sensitive0`) AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `ranked` GROUP BY `k0`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS `checked`;
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= 6.93147179559945315e-01 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= 6.93147179559945315e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows2`, MAX(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN NOT `m3` IS NULL AND `m3` < 3.00000000000000000e+00 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN NOT `m3` IS NULL AND `m3` < 3.00000000000000000e+00 THEN 0 ELSE `class_rows` END) AS `violating_rows3`, MAX(`m4`) AS `worst4`, SUM(CASE WHEN `m4` IS NULL THEN 1 ELSE 0 END) AS `unbounded4`, SUM(CASE WHEN NOT `m4` IS NULL AND `m4` <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS `violating_classes4`, SUM(CASE WHEN NOT `m4` IS NULL AND `m4` <= 7.00000000999999927e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows4` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END + CASE WHEN `class_size` < 3 THEN 0 ELSE 1 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m1`, `m2`, `m3`, `m4`, CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) AND (`m2` >= 6.93147179559945315e-01) AND (NOT `m3` IS NULL AND `m3` < 3.00000000000000000e+00) AND (NOT `m4` IS NULL AND `m4` <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m1`, CASE WHEN SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) > 0 THEN LN(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` END)) - CAST(SUM(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` * LN(`value_count`) ELSE 0 END) AS DOUBLE) / CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` END) AS DOUBLE) ELSE 0 END AS `m2`, CASE WHEN SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` >= 2 THEN `value_count` ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN `value_position` = 1 THEN `value_count` ELSE 0 END) AS DOUBLE) / CAST(SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` >= 2 THEN `value_count` ELSE 0 END) AS DOUBLE) ELSE NULL END AS `m3`, CASE WHEN SUM(`value_count`) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS `m4` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total`, ROW_NUMBER() OVER (PARTITION BY `k0` ORDER BY CASE WHEN `value_code` IS NULL THEN 1 ELSE 0 END NULLS LAST, `value_count` DESC) AS `value_position` FROM «evaluate/achieved 2» AS `counted`) AS `ranked` GROUP BY `k0`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS `checked`;
 
 -- release/manifest/insert
 INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '8c68bf9e5130ff6466a20d74c4ad15c42fd8fce6fd84414819e7175dae6bfc98', '{"published_at": "(the time)"}');
@@ -426,14 +435,14 @@ UNION ALL
 UNION ALL
 «frequency/marginals 9»;
 
--- «evaluate/node 3»
+-- «evaluate/node 4»
 (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `code1` AS `k0`, `code2` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM `kanon_run_values0` GROUP BY `code1`, `code2`, `value_code`) AS `counted`)
 
 -- evaluate/node
-SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, 0 AS `padding_0`, 0 AS `padding_1` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m1` FROM «evaluate/node 3» AS `ranked` GROUP BY `k0`, `k1`) AS `classes`;
+SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, 0 AS `padding_0`, 0 AS `padding_1` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m1` FROM «evaluate/node 4» AS `ranked` GROUP BY `k0`, `k1`) AS `classes`;
 
 -- evaluate/suppressed
-CACHE TABLE `kanon_run_suppressed` AS SELECT `k0`, `k1`, `class_rows` FROM (SELECT `k0`, `k1`, `class_rows`, `class_size`, `m1`, CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m1` FROM «evaluate/node 3» AS `ranked` GROUP BY `k0`, `k1`) AS `classes`) AS `flagged` WHERE `satisfied` = 0;
+CACHE TABLE `kanon_run_suppressed` AS SELECT `k0`, `k1`, `class_rows` FROM (SELECT `k0`, `k1`, `class_rows`, `class_size`, `m1`, CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m1` FROM «evaluate/node 4» AS `ranked` GROUP BY `k0`, `k1`) AS `classes`) AS `flagged` WHERE `satisfied` = 0;
 
 -- evaluate/achieved
 SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows1` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END + CASE WHEN `class_size` < 3 THEN 0 ELSE 1 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m1`, CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m1` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `held`.`k0` AS `k0`, `held`.`k1` AS `k1`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, CAST(COUNT(*) AS BIGINT) AS `value_count` FROM (SELECT CAST(`checked`.`age` AS STRING) COLLATE UTF8_BINARY AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value_code`, 1 AS `row_count` FROM `clinic`.`kanon_run_release` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `held` LEFT JOIN (SELECT `value` AS `reference_value`, `reference_share` FROM `kanon_run_sensitive0`) AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS `checked`;
@@ -811,14 +820,14 @@ CACHE TABLE `kanon_run_intervals_values0` AS SELECT `chosen0`.`c1` + `chosen1`.`
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM `kanon_run_intervals`) + (SELECT COUNT(*) FROM `kanon_run_intervals_values0`) AS `row_count`;
 
--- «evaluate/node 4»
+-- «evaluate/node 5»
 (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `code0` AS `k0`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM `kanon_run_intervals_values0` GROUP BY `code0`, `value_code`) AS `counted`)
 
 -- evaluate/node
-SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, SUM(CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN `class_rows` * `class_rows` ELSE 0 END) AS `kept_squares`, SUM(`class_rows` * `class_rows`) AS `squares` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m1` FROM «evaluate/node 4» AS `ranked` GROUP BY `k0`) AS `classes`;
+SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, SUM(CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN `class_rows` * `class_rows` ELSE 0 END) AS `kept_squares`, SUM(`class_rows` * `class_rows`) AS `squares` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m1` FROM «evaluate/node 5» AS `ranked` GROUP BY `k0`) AS `classes`;
 
 -- evaluate/suppressed
-CACHE TABLE `kanon_run_suppressed` AS SELECT `k0`, `class_rows` FROM (SELECT `k0`, `class_rows`, `class_size`, `m1`, CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m1` FROM «evaluate/node 4» AS `ranked` GROUP BY `k0`) AS `classes`) AS `flagged` WHERE `satisfied` = 0;
+CACHE TABLE `kanon_run_suppressed` AS SELECT `k0`, `class_rows` FROM (SELECT `k0`, `class_rows`, `class_size`, `m1`, CASE WHEN (`class_size` >= 3) AND (`m1` >= 2) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m1` FROM «evaluate/node 5» AS `ranked` GROUP BY `k0`) AS `classes`) AS `flagged` WHERE `satisfied` = 0;
 
 -- release/write
 CREATE TABLE `clinic`.`kanon_run_release` USING PARQUET AS SELECT `lookup0`.`l1` AS `age`, `lookup1`.`l1` AS `sex`, `kanon_source`.`dx` AS `dx` FROM `clinic`.`visits` AS `kanon_source` JOIN `kanon_run_interval0` AS `lookup0` ON `kanon_source`.`age` IS NOT DISTINCT FROM `lookup0`.`value` JOIN `kanon_run_interval1` AS `lookup1` ON CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY IS NOT DISTINCT FROM `lookup1`.`value` LEFT JOIN `kanon_run_suppressed` AS `suppressed` ON `lookup0`.`c1` + `lookup1`.`c1` * 2 = `suppressed`.`k0` WHERE `suppressed`.`class_rows` IS NULL DISTRIBUTE BY RAND() SORT BY RAND();
@@ -872,26 +881,26 @@ CACHE TABLE `kanon_run_values1` AS SELECT `lookup0`.`c0` AS `code0`, `sensitive`
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM `kanon_run_frequency`) + (SELECT COUNT(*) FROM `kanon_run_values0`) + (SELECT COUNT(*) FROM `kanon_run_values1`) AS `row_count`;
 
--- «evaluate/node 6»
+-- «evaluate/node 7»
 ((SUM«evaluate/node 1» + SUM(CASE WHEN `value_count` > 0 AND CAST(`group_total1` AS DOUBLE) / CAST(`class_total` AS DOUBLE) > `group_share1` THEN CAST((CAST(`group_total1` AS DOUBLE) / CAST(`class_total` AS DOUBLE) - `group_share1`) * CAST(`value_count` AS DOUBLE) AS DOUBLE) / CAST(`group_total1` AS DOUBLE) ELSE 0 END) + SUM(CASE WHEN `value_count` > 0 AND CAST(`group_total2` AS DOUBLE) / CAST(`class_total` AS DOUBLE) > `group_share2` THEN CAST((CAST(`group_total2` AS DOUBLE) / CAST(`class_total` AS DOUBLE) - `group_share2`) * CAST(`value_count` AS DOUBLE) AS DOUBLE) / CAST(`group_total2` AS DOUBLE) ELSE 0 END)) AS DOUBLE)
 
--- «evaluate/node 7»
+-- «evaluate/node 8»
 (CASE WHEN CAST(`value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) > `reference_share` THEN CAST(CAST(`value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) AS DOUBLE) / `reference_share` - 1 ELSE 0 END)
 
--- «evaluate/node 8»
+-- «evaluate/node 9»
 (CASE WHEN `reference_share` > 0 THEN CASE WHEN CAST(CAST(`value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) AS DOUBLE) / `reference_share` - 1 > 1.00000000000000006e-09 - LN(`reference_share`) THEN 1 ELSE 0 END ELSE 1 END)
 
--- «evaluate/node 9»
+-- «evaluate/node 10»
 (CAST(SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` >= 1 THEN `value_count` ELSE 0 END) - MAX(CASE WHEN NOT `value_code` IS NULL AND `may_be_disclosed` = 0 THEN `value_count` ELSE 0 END) AS DOUBLE), 0)
 
--- «evaluate/node 5»
-(SELECT `base`.`k0` AS `k0`, CASE WHEN `base`.`class_rows` = `values0`.`class_rows` AND `base`.`class_rows` = `values1`.`class_rows` THEN `base`.`class_rows` END AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values1`.`m1` AS `m1`, `values1`.`m2` AS `m2`, `values1`.`m3` AS `m3`, `values1`.`m4` AS `m4`, `values1`.`m5` AS `m5`, `values1`.`m6` AS `m6`, `values1`.`m7` AS `m7`, `values1`.`m7_second` AS `m7_second` FROM (SELECT `code0` AS `k0`, CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`row_count`) AS BIGINT) AS `class_size` FROM `kanon_run_frequency` GROUP BY `code0`) AS `base` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 AND SUM(CASE WHEN `value_count` > 0 AND `value_rank` IS NULL THEN 1 ELSE 0 END) = 0 THEN CASE WHEN MIN(`reference_values`) = 1 THEN 0 WHEN CAST(SUM(`span_cost`) AS DOUBLE) / CAST(MIN(`reference_values`) - 1 AS DOUBLE) > ABS(SUM(CASE WHEN `value_code` IS NULL THEN `span_end` - `span_start` ELSE 0 END) - MIN(`null_share`)) THEN CAST(SUM(`span_cost`) AS DOUBLE) / CAST(MIN(`reference_values`) - 1 AS DOUBLE) ELSE ABS(SUM(CASE WHEN `value_code` IS NULL THEN `span_end` - `span_start` ELSE 0 END) - MIN(`null_share`)) END ELSE NULL END AS `m0` FROM (SELECT `placed`.*, CASE WHEN `value_count` = 0 THEN 0 ELSE (`end_ranks` + (`end_rank` + 1) * (`span_end` - `end_share`) - `value_rank` * `span_end`) * CASE WHEN `span_end` <= `share_through` THEN -1 ELSE 1 END + CASE WHEN `span_start` < `share_through` AND `span_end` > `share_through` THEN 2 * (`value_rank` * `share_through` - `ranks_through`) ELSE 0 END END + CASE WHEN `next_count` > 0 THEN (`end_ranks` + (`end_rank` + 1) * (`span_end` - `end_share`) - `next_rank` * `span_end`) * CASE WHEN `span_end` < `next_share` THEN 1 ELSE -1 END ELSE 0 END AS `span_cost` FROM (SELECT `spans`.*, MAX(`point_rank`) OVER (ORDER BY `span_end` NULLS LAST) AS `end_rank`, MAX(`point_share`) OVER (ORDER BY `span_end` NULLS LAST) AS `end_share`, MAX(`point_ranks`) OVER (ORDER BY `span_end` NULLS LAST) AS `end_ranks` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values`, CASE WHEN `class_total` > 0 THEN CAST(`counted_through` - `value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) ELSE 0 END AS `span_start`, CASE WHEN `class_total` > 0 THEN CAST(`counted_through` AS DOUBLE) / CAST(`class_total` AS DOUBLE) ELSE 0 END AS `span_end`, CASE WHEN `counted_through` < `class_total` THEN `following_count` ELSE 0 END AS `next_count`, `next_rank`, `next_share`, 0 AS `point_rank`, 0.00000000000000000e+00 AS `point_share`, 0.00000000000000000e+00 AS `point_ranks` FROM (SELECT `counted`.*, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total`, SUM(`value_count`) OVER (PARTITION BY `k0` ORDER BY `value_rank` NULLS LAST) AS `counted_through`, LEAD(`value_count`) OVER (PARTITION BY `k0` ORDER BY `value_rank` NULLS LAST) AS `following_count`, LEAD(`value_rank`) OVER (PARTITION BY `k0` ORDER BY `value_rank` NULLS LAST) AS `next_rank`, LEAD(`share_through`) OVER (PARTITION BY `k0` ORDER BY `value_rank` NULLS LAST) AS `next_share` FROM (SELECT `code0` AS `k0`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`value_rank`) AS `value_rank`, MIN(`share_through`) AS `share_through`, MIN(`ranks_through`) AS `ranks_through`, MIN(`null_share`) AS `null_share`, MIN(`reference_values`) AS `reference_values` FROM `kanon_run_values0` GROUP BY `code0`, `value_code`) AS `counted`) AS `summed` UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, `share_through`, `share_through`, NULL, NULL, NULL, `value_rank`, `share_through`, `ranks_through` FROM `kanon_run_sensitive0` AS `points`) AS `spans`) AS `placed` WHERE NOT `value_rows` IS NULL) AS `costed` GROUP BY `k0`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 AND SUM(CASE WHEN `value_count` > 0 AND `group1` IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 6» / 3 ELSE NULL END AS `m1`, CASE WHEN SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN NOT `value_code` IS NULL AND `is_protected` = 1 THEN `value_count` ELSE 0 END) AS DOUBLE) / CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) ELSE 0 END AS `m2`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m3`, CASE WHEN MIN(`reference_share`) > 0 THEN MAX«evaluate/node 7» ELSE NULL END AS `m4`, CASE WHEN MIN(`reference_share`) > 0 AND SUM«evaluate/node 8» = 0 THEN MAX«evaluate/node 7» ELSE NULL END AS `m5`, CASE WHEN MIN(`reference_share`) > 0 AND COUNT(*) = MIN(`reference_values`) THEN CAST(MAX(CASE WHEN `reference_share` > 0 THEN ABS(LN(CAST(CAST(`value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) AS DOUBLE) / `reference_share`)) END) AS DOUBLE) / LN(2) ELSE NULL END AS `m6`, CASE WHEN MAX(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) = 0 THEN NULL WHEN MAX(CASE WHEN NOT `value_code` IS NULL AND `may_be_disclosed` = 0 THEN `value_count` ELSE 0 END) = 0 THEN 0 WHEN MIN(CASE WHEN NOT `value_code` IS NULL AND `may_be_disclosed` = 0 AND `value_count` > 0 THEN `value_position` END) <= 1 THEN CAST(MAX(CASE WHEN NOT `value_code` IS NULL AND `may_be_disclosed` = 0 THEN `value_count` ELSE 0 END) AS DOUBLE) / NULLIF(CAST(SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` >= 2 THEN `value_count` ELSE 0 END) AS DOUBLE), 0) ELSE CAST(MAX(CASE WHEN NOT `value_code` IS NULL AND `may_be_disclosed` = 0 THEN `value_count` ELSE 0 END) AS DOUBLE) / NULLIF«evaluate/node 9» END AS `m7`, CASE WHEN COUNT(CASE WHEN `not_to_be_excluded` = 1 AND `value_count` > 0 THEN 1 END) < 1 THEN 0 ELSE COALESCE(MIN(CASE WHEN `not_to_be_excluded` = 1 AND `value_count` > 0 THEN CAST(`value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) END), 1) END AS `m7_second` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, `reference_values`, `group1`, `group_share1`, `group2`, `group_share2`, `is_protected`, `may_be_disclosed`, `not_to_be_excluded`, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total`, ROW_NUMBER() OVER (PARTITION BY `k0` ORDER BY CASE WHEN `value_code` IS NULL THEN 1 ELSE 0 END NULLS LAST, `value_count` DESC) AS `value_position`, SUM(`value_count`) OVER (PARTITION BY `k0`, `group1`) AS `group_total1`, SUM(`value_count`) OVER (PARTITION BY `k0`, `group2`) AS `group_total2` FROM (SELECT `code0` AS `k0`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`reference_values`) AS `reference_values`, MIN(`group1`) AS `group1`, MIN(`group_share1`) AS `group_share1`, MIN(`group2`) AS `group2`, MIN(`group_share2`) AS `group_share2`, MIN(`is_protected`) AS `is_protected`, MIN(`may_be_disclosed`) AS `may_be_disclosed`, MIN(`not_to_be_excluded`) AS `not_to_be_excluded` FROM `kanon_run_values1` GROUP BY `code0`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0`)
+-- «evaluate/node 6»
+(SELECT `base`.`k0` AS `k0`, CASE WHEN `base`.`class_rows` = `values0`.`class_rows` AND `base`.`class_rows` = `values1`.`class_rows` THEN `base`.`class_rows` END AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values1`.`m1` AS `m1`, `values1`.`m2` AS `m2`, `values1`.`m3` AS `m3`, `values1`.`m4` AS `m4`, `values1`.`m5` AS `m5`, `values1`.`m6` AS `m6`, `values1`.`m7` AS `m7`, `values1`.`m7_second` AS `m7_second` FROM (SELECT `code0` AS `k0`, CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`row_count`) AS BIGINT) AS `class_size` FROM `kanon_run_frequency` GROUP BY `code0`) AS `base` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 AND SUM(CASE WHEN `value_count` > 0 AND `value_rank` IS NULL THEN 1 ELSE 0 END) = 0 THEN CASE WHEN MIN(`reference_values`) = 1 THEN 0 WHEN CAST(SUM(`span_cost`) AS DOUBLE) / CAST(MIN(`reference_values`) - 1 AS DOUBLE) > ABS(SUM(CASE WHEN `value_code` IS NULL THEN `span_end` - `span_start` ELSE 0 END) - MIN(`null_share`)) THEN CAST(SUM(`span_cost`) AS DOUBLE) / CAST(MIN(`reference_values`) - 1 AS DOUBLE) ELSE ABS(SUM(CASE WHEN `value_code` IS NULL THEN `span_end` - `span_start` ELSE 0 END) - MIN(`null_share`)) END ELSE NULL END AS `m0` FROM (SELECT `placed`.*, CASE WHEN `value_count` = 0 THEN 0 ELSE (`end_ranks` + (`end_rank` + 1) * (`span_end` - `end_share`) - `value_rank` * `span_end`) * CASE WHEN `span_end` <= `share_through` THEN -1 ELSE 1 END + CASE WHEN `span_start` < `share_through` AND `span_end` > `share_through` THEN 2 * (`value_rank` * `share_through` - `ranks_through`) ELSE 0 END END + CASE WHEN `next_count` > 0 THEN (`end_ranks` + (`end_rank` + 1) * (`span_end` - `end_share`) - `next_rank` * `span_end`) * CASE WHEN `span_end` < `next_share` THEN 1 ELSE -1 END ELSE 0 END AS `span_cost` FROM (SELECT `spans`.*, MAX(`point_rank`) OVER (ORDER BY `span_end` NULLS LAST) AS `end_rank`, MAX(`point_share`) OVER (ORDER BY `span_end` NULLS LAST) AS `end_share`, MAX(`point_ranks`) OVER (ORDER BY `span_end` NULLS LAST) AS `end_ranks` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values`, CASE WHEN `class_total` > 0 THEN CAST(`counted_through` - `value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) ELSE 0 END AS `span_start`, CASE WHEN `class_total` > 0 THEN CAST(`counted_through` AS DOUBLE) / CAST(`class_total` AS DOUBLE) ELSE 0 END AS `span_end`, CASE WHEN `counted_through` < `class_total` THEN `following_count` ELSE 0 END AS `next_count`, `next_rank`, `next_share`, 0 AS `point_rank`, 0.00000000000000000e+00 AS `point_share`, 0.00000000000000000e+00 AS `point_ranks` FROM (SELECT `counted`.*, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total`, SUM(`value_count`) OVER (PARTITION BY `k0` ORDER BY `value_rank` NULLS LAST) AS `counted_through`, LEAD(`value_count`) OVER (PARTITION BY `k0` ORDER BY `value_rank` NULLS LAST) AS `following_count`, LEAD(`value_rank`) OVER (PARTITION BY `k0` ORDER BY `value_rank` NULLS LAST) AS `next_rank`, LEAD(`share_through`) OVER (PARTITION BY `k0` ORDER BY `value_rank` NULLS LAST) AS `next_share` FROM (SELECT `code0` AS `k0`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`value_rank`) AS `value_rank`, MIN(`share_through`) AS `share_through`, MIN(`ranks_through`) AS `ranks_through`, MIN(`null_share`) AS `null_share`, MIN(`reference_values`) AS `reference_values` FROM `kanon_run_values0` GROUP BY `code0`, `value_code`) AS `counted`) AS `summed` UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, `share_through`, `share_through`, NULL, NULL, NULL, `value_rank`, `share_through`, `ranks_through` FROM `kanon_run_sensitive0` AS `points`) AS `spans`) AS `placed` WHERE NOT `value_rows` IS NULL) AS `costed` GROUP BY `k0`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 AND SUM(CASE WHEN `value_count` > 0 AND `group1` IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 7» / 3 ELSE NULL END AS `m1`, CASE WHEN SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN NOT `value_code` IS NULL AND `is_protected` = 1 THEN `value_count` ELSE 0 END) AS DOUBLE) / CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) ELSE 0 END AS `m2`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m3`, CASE WHEN MIN(`reference_share`) > 0 THEN MAX«evaluate/node 8» ELSE NULL END AS `m4`, CASE WHEN MIN(`reference_share`) > 0 AND SUM«evaluate/node 9» = 0 THEN MAX«evaluate/node 8» ELSE NULL END AS `m5`, CASE WHEN MIN(`reference_share`) > 0 AND COUNT(*) = MIN(`reference_values`) THEN CAST(MAX(CASE WHEN `reference_share` > 0 THEN ABS(LN(CAST(CAST(`value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) AS DOUBLE) / `reference_share`)) END) AS DOUBLE) / LN(2) ELSE NULL END AS `m6`, CASE WHEN MAX(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) = 0 THEN NULL WHEN MAX(CASE WHEN NOT `value_code` IS NULL AND `may_be_disclosed` = 0 THEN `value_count` ELSE 0 END) = 0 THEN 0 WHEN MIN(CASE WHEN NOT `value_code` IS NULL AND `may_be_disclosed` = 0 AND `value_count` > 0 THEN `value_position` END) <= 1 THEN CAST(MAX(CASE WHEN NOT `value_code` IS NULL AND `may_be_disclosed` = 0 THEN `value_count` ELSE 0 END) AS DOUBLE) / NULLIF(CAST(SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` >= 2 THEN `value_count` ELSE 0 END) AS DOUBLE), 0) ELSE CAST(MAX(CASE WHEN NOT `value_code` IS NULL AND `may_be_disclosed` = 0 THEN `value_count` ELSE 0 END) AS DOUBLE) / NULLIF«evaluate/node 10» END AS `m7`, CASE WHEN COUNT(CASE WHEN `not_to_be_excluded` = 1 AND `value_count` > 0 THEN 1 END) < 1 THEN 0 ELSE COALESCE(MIN(CASE WHEN `not_to_be_excluded` = 1 AND `value_count` > 0 THEN CAST(`value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) END), 1) END AS `m7_second` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, `reference_values`, `group1`, `group_share1`, `group2`, `group_share2`, `is_protected`, `may_be_disclosed`, `not_to_be_excluded`, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total`, ROW_NUMBER() OVER (PARTITION BY `k0` ORDER BY CASE WHEN `value_code` IS NULL THEN 1 ELSE 0 END NULLS LAST, `value_count` DESC) AS `value_position`, SUM(`value_count`) OVER (PARTITION BY `k0`, `group1`) AS `group_total1`, SUM(`value_count`) OVER (PARTITION BY `k0`, `group2`) AS `group_total2` FROM (SELECT `code0` AS `k0`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`reference_values`) AS `reference_values`, MIN(`group1`) AS `group1`, MIN(`group_share1`) AS `group_share1`, MIN(`group2`) AS `group2`, MIN(`group_share2`) AS `group_share2`, MIN(`is_protected`) AS `is_protected`, MIN(`may_be_disclosed`) AS `may_be_disclosed`, MIN(`not_to_be_excluded`) AS `not_to_be_excluded` FROM `kanon_run_values1` GROUP BY `code0`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0`)
 
 -- evaluate/node
-SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01) AND (NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01) AND (`class_size` >= 3 AND `m2` <= 5.00000000999999972e-01) AND (`class_size` >= 3 AND `m3` >= 2) AND (NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00) AND (NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00) AND (NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01) AND (NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01) AND (NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01) AND (`class_size` >= 3 AND `m2` <= 5.00000000999999972e-01) AND (`class_size` >= 3 AND `m3` >= 2) AND (NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00) AND (NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00) AND (NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01) AND (NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02) THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, 0 AS `padding_0` FROM «evaluate/node 5» AS `classes`;
+SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01) AND (NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01) AND (`class_size` >= 3 AND `m2` <= 5.00000000999999972e-01) AND (`class_size` >= 3 AND `m3` >= 2) AND (NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00) AND (NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00) AND (NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01) AND (NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01) AND (NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01) AND (`class_size` >= 3 AND `m2` <= 5.00000000999999972e-01) AND (`class_size` >= 3 AND `m3` >= 2) AND (NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00) AND (NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00) AND (NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01) AND (NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02) THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, 0 AS `padding_0` FROM «evaluate/node 6» AS `classes`;
 
 -- evaluate/suppressed
-CACHE TABLE `kanon_run_suppressed` AS SELECT `k0`, `class_rows` FROM (SELECT `k0`, `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, `m4`, `m5`, `m6`, `m7`, `m7_second`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01) AND (NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01) AND (`class_size` >= 3 AND `m2` <= 5.00000000999999972e-01) AND (`class_size` >= 3 AND `m3` >= 2) AND (NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00) AND (NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00) AND (NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01) AND (NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02) THEN 1 ELSE 0 END AS `satisfied` FROM «evaluate/node 5» AS `classes`) AS `flagged` WHERE `satisfied` = 0;
+CACHE TABLE `kanon_run_suppressed` AS SELECT `k0`, `class_rows` FROM (SELECT `k0`, `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, `m4`, `m5`, `m6`, `m7`, `m7_second`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01) AND (NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01) AND (`class_size` >= 3 AND `m2` <= 5.00000000999999972e-01) AND (`class_size` >= 3 AND `m3` >= 2) AND (NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00) AND (NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00) AND (NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01) AND (NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02) THEN 1 ELSE 0 END AS `satisfied` FROM «evaluate/node 6» AS `classes`) AS `flagged` WHERE `satisfied` = 0;
 
 -- release/write
 CREATE TABLE `clinic`.`kanon_run_release` USING PARQUET AS SELECT `lookup0`.`l0` AS `sex`, `kanon_source`.`charge` AS `charge`, `kanon_source`.`dx` AS `dx` FROM `clinic`.`visits` AS `kanon_source` JOIN `kanon_run_lookup0` AS `lookup0` ON CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY IS NOT DISTINCT FROM `lookup0`.`value` LEFT JOIN `kanon_run_suppressed` AS `suppressed` ON `lookup0`.`c0` = `suppressed`.`k0` WHERE `suppressed`.`class_rows` IS NULL DISTRIBUTE BY RAND() SORT BY RAND();
@@ -900,7 +909,7 @@ CREATE TABLE `clinic`.`kanon_run_release` USING PARQUET AS SELECT `lookup0`.`l0`
 SELECT 0 AS `attribute`, COALESCE(SUM(`written`.`row_count`), 0) AS `foreign_rows` FROM «release/labels 3» AS `written` LEFT JOIN (SELECT DISTINCT `l0` AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `labels` ON `written`.`label` IS NOT DISTINCT FROM `labels`.`label` WHERE `labels`.`known` IS NULL;
 
 -- evaluate/achieved
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MAX(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MAX(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `class_size` >= 3 AND `m2` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `class_size` >= 3 AND `m2` <= 5.00000000999999972e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows2`, MIN(`class_size`) AS `second2`, MIN(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `class_size` >= 3 AND `m3` >= 2 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `class_size` >= 3 AND `m3` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows3`, MIN(`class_size`) AS `second3`, MAX(`m4`) AS `worst4`, SUM(CASE WHEN `m4` IS NULL THEN 1 ELSE 0 END) AS `unbounded4`, SUM(CASE WHEN NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00 THEN 0 ELSE 1 END) AS `violating_classes4`, SUM(CASE WHEN NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00 THEN 0 ELSE `class_rows` END) AS `violating_rows4`, MAX(`m5`) AS `worst5`, SUM(CASE WHEN `m5` IS NULL THEN 1 ELSE 0 END) AS `unbounded5`, SUM(CASE WHEN NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00 THEN 0 ELSE 1 END) AS `violating_classes5`, SUM(CASE WHEN NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00 THEN 0 ELSE `class_rows` END) AS `violating_rows5`, MAX(`m6`) AS `worst6`, SUM(CASE WHEN `m6` IS NULL THEN 1 ELSE 0 END) AS `unbounded6`, SUM(CASE WHEN NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01 THEN 0 ELSE 1 END) AS `violating_classes6`, SUM(CASE WHEN NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows6`, MAX(`m7`) AS `worst7`, SUM(CASE WHEN `m7` IS NULL THEN 1 ELSE 0 END) AS `unbounded7`, SUM(CASE WHEN NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02 THEN 0 ELSE 1 END) AS `violating_classes7`, SUM(CASE WHEN NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02 THEN 0 ELSE `class_rows` END) AS `violating_rows7`, MIN(`m7_second`) AS `second7` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END + CASE WHEN `class_size` < 3 THEN 0 ELSE 1 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, `m4`, `m5`, `m6`, `m7`, `m7_second`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01) AND (NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01) AND (`class_size` >= 3 AND `m2` <= 5.00000000999999972e-01) AND (`class_size` >= 3 AND `m3` >= 2) AND (NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00) AND (NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00) AND (NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01) AND (NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, CASE WHEN `base`.`class_rows` = `values0`.`class_rows` AND `base`.`class_rows` = `values1`.`class_rows` THEN `base`.`class_rows` END AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values1`.`m1` AS `m1`, `values1`.`m2` AS `m2`, `values1`.`m3` AS `m3`, `values1`.`m4` AS `m4`, `values1`.`m5` AS `m5`, `values1`.`m6` AS `m6`, `values1`.`m7` AS `m7`, `values1`.`m7_second` AS `m7_second` FROM (SELECT `q0` AS `k0`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_size` FROM (SELECT CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, 1 AS `row_count` FROM `clinic`.`kanon_run_release` AS `checked`) AS `frequency` GROUP BY `q0`) AS `base` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 AND SUM(CASE WHEN `value_count` > 0 AND `value_rank` IS NULL THEN 1 ELSE 0 END) = 0 THEN CASE WHEN MIN(`reference_values`) = 1 THEN 0 WHEN CAST(SUM(`span_cost`) AS DOUBLE) / CAST(MIN(`reference_values`) - 1 AS DOUBLE) > ABS(SUM(CASE WHEN `value_code` IS NULL THEN `span_end` - `span_start` ELSE 0 END) - MIN(`null_share`)) THEN CAST(SUM(`span_cost`) AS DOUBLE) / CAST(MIN(`reference_values`) - 1 AS DOUBLE) ELSE ABS(SUM(CASE WHEN `value_code` IS NULL THEN `span_end` - `span_start` ELSE 0 END) - MIN(`null_share`)) END ELSE NULL END AS `m0` FROM (SELECT `placed`.*, CASE WHEN `value_count` = 0 THEN 0 ELSE (`end_ranks` + (`end_rank` + 1) * (`span_end` - `end_share`) - `value_rank` * `span_end`) * CASE WHEN `span_end` <= `share_through` THEN -1 ELSE 1 END + CASE WHEN `span_start` < `share_through` AND `span_end` > `share_through` THEN 2 * (`value_rank` * `share_through` - `ranks_through`) ELSE 0 END END + CASE WHEN `next_count` > 0 THEN (`end_ranks` + (`end_rank` + 1) * (`span_end` - `end_share`) - `next_rank` * `span_end`) * CASE WHEN `span_end` < `next_share` THEN 1 ELSE -1 END ELSE 0 END AS `span_cost` FROM (SELECT `spans`.*, MAX(`point_rank`) OVER (ORDER BY `span_end` NULLS LAST) AS `end_rank`, MAX(`point_share`) OVER (ORDER BY `span_end` NULLS LAST) AS `end_share`, MAX(`point_ranks`) OVER (ORDER BY `span_end` NULLS LAST) AS `end_ranks` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values`, CASE WHEN `class_total` > 0 THEN CAST(`counted_through` - `value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) ELSE 0 END AS `span_start`, CASE WHEN `class_total` > 0 THEN CAST(`counted_through` AS DOUBLE) / CAST(`class_total` AS DOUBLE) ELSE 0 END AS `span_end`, CASE WHEN `counted_through` < `class_total` THEN `following_count` ELSE 0 END AS `next_count`, `next_rank`, `next_share`, 0 AS `point_rank`, 0.00000000000000000e+00 AS `point_share`, 0.00000000000000000e+00 AS `point_ranks` FROM (SELECT `counted`.*, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total`, SUM(`value_count`) OVER (PARTITION BY `k0` ORDER BY `value_rank` NULLS LAST) AS `counted_through`, LEAD(`value_count`) OVER (PARTITION BY `k0` ORDER BY `value_rank` NULLS LAST) AS `following_count`, LEAD(`value_rank`) OVER (PARTITION BY `k0` ORDER BY `value_rank` NULLS LAST) AS `next_rank`, LEAD(`share_through`) OVER (PARTITION BY `k0` ORDER BY `value_rank` NULLS LAST) AS `next_share` FROM (SELECT `held`.`k0` AS `k0`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share`, `reference`.`value_rank` AS `value_rank`, `reference`.`share_through` AS `share_through`, `reference`.`ranks_through` AS `ranks_through`, `reference`.`null_share` AS `null_share`, `reference`.`reference_values` AS `reference_values` FROM (SELECT `q0` AS `k0`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, CAST(COUNT(*) AS BIGINT) AS `value_count` FROM (SELECT CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, `checked`.`charge` AS `value_code`, 1 AS `row_count` FROM `clinic`.`kanon_run_release` AS `checked`) AS `frequency` GROUP BY `q0`, `value_code`) AS `held` LEFT JOIN (SELECT `value` AS `reference_value`, `reference_share`, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values` FROM `kanon_run_sensitive0`) AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `summed` UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, `share_through`, `share_through`, NULL, NULL, NULL, `value_rank`, `share_through`, `ranks_through` FROM (SELECT `value` AS `reference_value`, `reference_share`, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values` FROM `kanon_run_sensitive0`) AS `points`) AS `spans`) AS `placed` WHERE NOT `value_rows` IS NULL) AS `costed` GROUP BY `k0`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 AND SUM(CASE WHEN `value_count` > 0 AND `group1` IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 6» / 3 ELSE NULL END AS `m1`, CASE WHEN SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN NOT `value_code` IS NULL AND `is_protected` = 1 THEN `value_count` ELSE 0 END) AS DOUBLE) / CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) ELSE 0 END AS `m2`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m3`, CASE WHEN MIN(`reference_share`) > 0 THEN MAX«evaluate/node 7» ELSE NULL END AS `m4`, CASE WHEN MIN(`reference_share`) > 0 AND SUM«evaluate/node 8» = 0 THEN MAX«evaluate/node 7» ELSE NULL END AS `m5`, CASE WHEN MIN(`reference_share`) > 0 AND COUNT(*) = MIN(`reference_values`) THEN CAST(MAX(CASE WHEN `reference_share` > 0 THEN ABS(LN(CAST(CAST(`value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) AS DOUBLE) / `reference_share`)) END) AS DOUBLE) / LN(2) ELSE NULL END AS `m6`, CASE WHEN MAX(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) = 0 THEN NULL WHEN MAX(CASE WHEN NOT `value_code` IS NULL AND `may_be_disclosed` = 0 THEN `value_count` ELSE 0 END) = 0 THEN 0 WHEN MIN(CASE WHEN NOT `value_code` IS NULL AND `may_be_disclosed` = 0 AND `value_count` > 0 THEN `value_position` END) <= 1 THEN CAST(MAX(CASE WHEN NOT `value_code` IS NULL AND `may_be_disclosed` = 0 THEN `value_count` ELSE 0 END) AS DOUBLE) / NULLIF(CAST(SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` >= 2 THEN `value_count` ELSE 0 END) AS DOUBLE), 0) ELSE CAST(MAX(CASE WHEN NOT `value_code` IS NULL AND `may_be_disclosed` = 0 THEN `value_count` ELSE 0 END) AS DOUBLE) / NULLIF«evaluate/node 9» END AS `m7`, CASE WHEN COUNT(CASE WHEN `not_to_be_excluded` = 1 AND `value_count` > 0 THEN 1 END) < 1 THEN 0 ELSE COALESCE(MIN(CASE WHEN `not_to_be_excluded` = 1 AND `value_count` > 0 THEN CAST(`value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) END), 1) END AS `m7_second` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, `reference_values`, `group1`, `group_share1`, `group2`, `group_share2`, `is_protected`, `may_be_disclosed`, `not_to_be_excluded`, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total`, ROW_NUMBER() OVER (PARTITION BY `k0` ORDER BY CASE WHEN `value_code` IS NULL THEN 1 ELSE 0 END NULLS LAST, `value_count` DESC) AS `value_position`, SUM(`value_count`) OVER (PARTITION BY `k0`, `group1`) AS `group_total1`, SUM(`value_count`) OVER (PARTITION BY `k0`, `group2`) AS `group_total2` FROM (SELECT `held`.`k0` AS `k0`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share`, `reference`.`reference_values` AS `reference_values`, `reference`.`group1` AS `group1`, `reference`.`group_share1` AS `group_share1`, `reference`.`group2` AS `group2`, `reference`.`group_share2` AS `group_share2`, `held`.`is_protected` AS `is_protected`, `held`.`may_be_disclosed` AS `may_be_disclosed`, `held`.`not_to_be_excluded` AS `not_to_be_excluded` FROM (SELECT `q0` AS `k0`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, CAST(COUNT(*) AS BIGINT) AS `value_count`, MIN(`is_protected`) AS `is_protected`, MIN(`may_be_disclosed`) AS `may_be_disclosed`, MIN(`not_to_be_excluded`) AS `not_to_be_excluded` FROM (SELECT CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value_code`, CASE WHEN (CAST(CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS STRING)) COLLATE UTF8_BINARY IN ('it\'s', 'b\\') THEN 1 ELSE 0 END AS `is_protected`, CASE WHEN (CAST(CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS STRING)) COLLATE UTF8_BINARY IN ('a') THEN 1 ELSE 0 END AS `may_be_disclosed`, CASE WHEN (CAST(CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS STRING)) COLLATE UTF8_BINARY IN ('it\'s') THEN 1 ELSE 0 END AS `not_to_be_excluded`, 1 AS `row_count` FROM `clinic`.`kanon_run_release` AS `checked`) AS `frequency` GROUP BY `q0`, `value_code`) AS `held` LEFT JOIN (SELECT `value` AS `reference_value`, `reference_share`, `reference_values`, `group1`, `group_share1`, `group2`, `group_share2` FROM `kanon_run_sensitive1`) AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `ranked` GROUP BY `k0`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS `checked`;
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MAX(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MAX(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `class_size` >= 3 AND `m2` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `class_size` >= 3 AND `m2` <= 5.00000000999999972e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows2`, MIN(`class_size`) AS `second2`, MIN(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `class_size` >= 3 AND `m3` >= 2 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `class_size` >= 3 AND `m3` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows3`, MIN(`class_size`) AS `second3`, MAX(`m4`) AS `worst4`, SUM(CASE WHEN `m4` IS NULL THEN 1 ELSE 0 END) AS `unbounded4`, SUM(CASE WHEN NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00 THEN 0 ELSE 1 END) AS `violating_classes4`, SUM(CASE WHEN NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00 THEN 0 ELSE `class_rows` END) AS `violating_rows4`, MAX(`m5`) AS `worst5`, SUM(CASE WHEN `m5` IS NULL THEN 1 ELSE 0 END) AS `unbounded5`, SUM(CASE WHEN NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00 THEN 0 ELSE 1 END) AS `violating_classes5`, SUM(CASE WHEN NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00 THEN 0 ELSE `class_rows` END) AS `violating_rows5`, MAX(`m6`) AS `worst6`, SUM(CASE WHEN `m6` IS NULL THEN 1 ELSE 0 END) AS `unbounded6`, SUM(CASE WHEN NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01 THEN 0 ELSE 1 END) AS `violating_classes6`, SUM(CASE WHEN NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows6`, MAX(`m7`) AS `worst7`, SUM(CASE WHEN `m7` IS NULL THEN 1 ELSE 0 END) AS `unbounded7`, SUM(CASE WHEN NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02 THEN 0 ELSE 1 END) AS `violating_classes7`, SUM(CASE WHEN NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02 THEN 0 ELSE `class_rows` END) AS `violating_rows7`, MIN(`m7_second`) AS `second7` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END + CASE WHEN `class_size` < 3 THEN 0 ELSE 1 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, `m4`, `m5`, `m6`, `m7`, `m7_second`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 2.00000001000000011e-01) AND (NOT `m1` IS NULL AND `m1` <= 2.00000001000000011e-01) AND (`class_size` >= 3 AND `m2` <= 5.00000000999999972e-01) AND (`class_size` >= 3 AND `m3` >= 2) AND (NOT `m4` IS NULL AND `m4` <= 1.00000000100000008e+00) AND (NOT `m5` IS NULL AND `m5` <= 1.00000000100000008e+00) AND (NOT `m6` IS NULL AND `m6` < 9.99999999000000028e-01) AND (NOT `m7` IS NULL AND `m7` < 2.00000000000000000e+00 AND `m7_second` >= 9.99999990000000061e-02) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, CASE WHEN `base`.`class_rows` = `values0`.`class_rows` AND `base`.`class_rows` = `values1`.`class_rows` THEN `base`.`class_rows` END AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values1`.`m1` AS `m1`, `values1`.`m2` AS `m2`, `values1`.`m3` AS `m3`, `values1`.`m4` AS `m4`, `values1`.`m5` AS `m5`, `values1`.`m6` AS `m6`, `values1`.`m7` AS `m7`, `values1`.`m7_second` AS `m7_second` FROM (SELECT `q0` AS `k0`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_size` FROM (SELECT CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, 1 AS `row_count` FROM `clinic`.`kanon_run_release` AS `checked`) AS `frequency` GROUP BY `q0`) AS `base` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 AND SUM(CASE WHEN `value_count` > 0 AND `value_rank` IS NULL THEN 1 ELSE 0 END) = 0 THEN CASE WHEN MIN(`reference_values`) = 1 THEN 0 WHEN CAST(SUM(`span_cost`) AS DOUBLE) / CAST(MIN(`reference_values`) - 1 AS DOUBLE) > ABS(SUM(CASE WHEN `value_code` IS NULL THEN `span_end` - `span_start` ELSE 0 END) - MIN(`null_share`)) THEN CAST(SUM(`span_cost`) AS DOUBLE) / CAST(MIN(`reference_values`) - 1 AS DOUBLE) ELSE ABS(SUM(CASE WHEN `value_code` IS NULL THEN `span_end` - `span_start` ELSE 0 END) - MIN(`null_share`)) END ELSE NULL END AS `m0` FROM (SELECT `placed`.*, CASE WHEN `value_count` = 0 THEN 0 ELSE (`end_ranks` + (`end_rank` + 1) * (`span_end` - `end_share`) - `value_rank` * `span_end`) * CASE WHEN `span_end` <= `share_through` THEN -1 ELSE 1 END + CASE WHEN `span_start` < `share_through` AND `span_end` > `share_through` THEN 2 * (`value_rank` * `share_through` - `ranks_through`) ELSE 0 END END + CASE WHEN `next_count` > 0 THEN (`end_ranks` + (`end_rank` + 1) * (`span_end` - `end_share`) - `next_rank` * `span_end`) * CASE WHEN `span_end` < `next_share` THEN 1 ELSE -1 END ELSE 0 END AS `span_cost` FROM (SELECT `spans`.*, MAX(`point_rank`) OVER (ORDER BY `span_end` NULLS LAST) AS `end_rank`, MAX(`point_share`) OVER (ORDER BY `span_end` NULLS LAST) AS `end_share`, MAX(`point_ranks`) OVER (ORDER BY `span_end` NULLS LAST) AS `end_ranks` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values`, CASE WHEN `class_total` > 0 THEN CAST(`counted_through` - `value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) ELSE 0 END AS `span_start`, CASE WHEN `class_total` > 0 THEN CAST(`counted_through` AS DOUBLE) / CAST(`class_total` AS DOUBLE) ELSE 0 END AS `span_end`, CASE WHEN `counted_through` < `class_total` THEN `following_count` ELSE 0 END AS `next_count`, `next_rank`, `next_share`, 0 AS `point_rank`, 0.00000000000000000e+00 AS `point_share`, 0.00000000000000000e+00 AS `point_ranks` FROM (SELECT `counted`.*, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total`, SUM(`value_count`) OVER (PARTITION BY `k0` ORDER BY `value_rank` NULLS LAST) AS `counted_through`, LEAD(`value_count`) OVER (PARTITION BY `k0` ORDER BY `value_rank` NULLS LAST) AS `following_count`, LEAD(`value_rank`) OVER (PARTITION BY `k0` ORDER BY `value_rank` NULLS LAST) AS `next_rank`, LEAD(`share_through`) OVER (PARTITION BY `k0` ORDER BY `value_rank` NULLS LAST) AS `next_share` FROM (SELECT `held`.`k0` AS `k0`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share`, `reference`.`value_rank` AS `value_rank`, `reference`.`share_through` AS `share_through`, `reference`.`ranks_through` AS `ranks_through`, `reference`.`null_share` AS `null_share`, `reference`.`reference_values` AS `reference_values` FROM (SELECT `q0` AS `k0`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, CAST(COUNT(*) AS BIGINT) AS `value_count` FROM (SELECT CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, `checked`.`charge` AS `value_code`, 1 AS `row_count` FROM `clinic`.`kanon_run_release` AS `checked`) AS `frequency` GROUP BY `q0`, `value_code`) AS `held` LEFT JOIN (SELECT `value` AS `reference_value`, `reference_share`, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values` FROM `kanon_run_sensitive0`) AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `summed` UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, `share_through`, `share_through`, NULL, NULL, NULL, `value_rank`, `share_through`, `ranks_through` FROM (SELECT `value` AS `reference_value`, `reference_share`, `value_rank`, `share_through`, `ranks_through`, `null_share`, `reference_values` FROM `kanon_run_sensitive0`) AS `points`) AS `spans`) AS `placed` WHERE NOT `value_rows` IS NULL) AS `costed` GROUP BY `k0`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 AND SUM(CASE WHEN `value_count` > 0 AND `group1` IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 7» / 3 ELSE NULL END AS `m1`, CASE WHEN SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN NOT `value_code` IS NULL AND `is_protected` = 1 THEN `value_count` ELSE 0 END) AS DOUBLE) / CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) ELSE 0 END AS `m2`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m3`, CASE WHEN MIN(`reference_share`) > 0 THEN MAX«evaluate/node 8» ELSE NULL END AS `m4`, CASE WHEN MIN(`reference_share`) > 0 AND SUM«evaluate/node 9» = 0 THEN MAX«evaluate/node 8» ELSE NULL END AS `m5`, CASE WHEN MIN(`reference_share`) > 0 AND COUNT(*) = MIN(`reference_values`) THEN CAST(MAX(CASE WHEN `reference_share` > 0 THEN ABS(LN(CAST(CAST(`value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) AS DOUBLE) / `reference_share`)) END) AS DOUBLE) / LN(2) ELSE NULL END AS `m6`, CASE WHEN MAX(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) = 0 THEN NULL WHEN MAX(CASE WHEN NOT `value_code` IS NULL AND `may_be_disclosed` = 0 THEN `value_count` ELSE 0 END) = 0 THEN 0 WHEN MIN(CASE WHEN NOT `value_code` IS NULL AND `may_be_disclosed` = 0 AND `value_count` > 0 THEN `value_position` END) <= 1 THEN CAST(MAX(CASE WHEN NOT `value_code` IS NULL AND `may_be_disclosed` = 0 THEN `value_count` ELSE 0 END) AS DOUBLE) / NULLIF(CAST(SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` >= 2 THEN `value_count` ELSE 0 END) AS DOUBLE), 0) ELSE CAST(MAX(CASE WHEN NOT `value_code` IS NULL AND `may_be_disclosed` = 0 THEN `value_count` ELSE 0 END) AS DOUBLE) / NULLIF«evaluate/node 10» END AS `m7`, CASE WHEN COUNT(CASE WHEN `not_to_be_excluded` = 1 AND `value_count` > 0 THEN 1 END) < 1 THEN 0 ELSE COALESCE(MIN(CASE WHEN `not_to_be_excluded` = 1 AND `value_count` > 0 THEN CAST(`value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) END), 1) END AS `m7_second` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, `reference_values`, `group1`, `group_share1`, `group2`, `group_share2`, `is_protected`, `may_be_disclosed`, `not_to_be_excluded`, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total`, ROW_NUMBER() OVER (PARTITION BY `k0` ORDER BY CASE WHEN `value_code` IS NULL THEN 1 ELSE 0 END NULLS LAST, `value_count` DESC) AS `value_position`, SUM(`value_count`) OVER (PARTITION BY `k0`, `group1`) AS `group_total1`, SUM(`value_count`) OVER (PARTITION BY `k0`, `group2`) AS `group_total2` FROM (SELECT `held`.`k0` AS `k0`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share`, `reference`.`reference_values` AS `reference_values`, `reference`.`group1` AS `group1`, `reference`.`group_share1` AS `group_share1`, `reference`.`group2` AS `group2`, `reference`.`group_share2` AS `group_share2`, `held`.`is_protected` AS `is_protected`, `held`.`may_be_disclosed` AS `may_be_disclosed`, `held`.`not_to_be_excluded` AS `not_to_be_excluded` FROM (SELECT `q0` AS `k0`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, CAST(COUNT(*) AS BIGINT) AS `value_count`, MIN(`is_protected`) AS `is_protected`, MIN(`may_be_disclosed`) AS `may_be_disclosed`, MIN(`not_to_be_excluded`) AS `not_to_be_excluded` FROM (SELECT CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value_code`, CASE WHEN (CAST(CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS STRING)) COLLATE UTF8_BINARY IN ('it\'s', 'b\\') THEN 1 ELSE 0 END AS `is_protected`, CASE WHEN (CAST(CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS STRING)) COLLATE UTF8_BINARY IN ('a') THEN 1 ELSE 0 END AS `may_be_disclosed`, CASE WHEN (CAST(CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS STRING)) COLLATE UTF8_BINARY IN ('it\'s') THEN 1 ELSE 0 END AS `not_to_be_excluded`, 1 AS `row_count` FROM `clinic`.`kanon_run_release` AS `checked`) AS `frequency` GROUP BY `q0`, `value_code`) AS `held` LEFT JOIN (SELECT `value` AS `reference_value`, `reference_share`, `reference_values`, `group1`, `group_share1`, `group2`, `group_share2` FROM `kanon_run_sensitive1`) AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `ranked` GROUP BY `k0`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS `checked`;
 
 -- release/manifest/insert
 INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'adb77b662f214717c9708d31a57219ebd1e8f2c189c8cc7bd075ceee9ee42b86', '{"published_at": "(the time)"}');
@@ -923,32 +932,32 @@ CACHE TABLE `kanon_run_sensitive0` AS SELECT `value`, CASE WHEN `value` IS NULL 
 -- frequency/encode
 CACHE TABLE `kanon_run_values0` AS SELECT `lookup0`.`c0` AS `code0`, `sensitive`.`code` AS `value_code`, `sensitive`.`reference_share` AS `reference_share`, `sensitive`.`reference_values` AS `reference_values`, `vectors`.`row_count` AS `row_count` FROM (SELECT `q0`, `v0`, CAST(SUM(`row_count`) AS BIGINT) AS `row_count` FROM `kanon_run_raw` GROUP BY `q0`, `v0`) AS `vectors` JOIN `kanon_run_lookup0` AS `lookup0` ON `vectors`.`q0` IS NOT DISTINCT FROM `lookup0`.`value` JOIN `kanon_run_sensitive0` AS `sensitive` ON `vectors`.`v0` IS NOT DISTINCT FROM `sensitive`.`value`;
 
--- «evaluate/node 10»
+-- «evaluate/node 11»
 (CASE WHEN `value_count` = 0 THEN 0 WHEN (CAST(`value_count` AS DOUBLE) / (CAST(`class_total` AS DOUBLE) + 9.00000000000000000e+00)) <= 0 THEN 1 WHEN `value_count` = `class_total` AND (CAST((CAST(`class_total` AS DOUBLE) - CAST(`value_count` AS DOUBLE) + 9.00000000000000000e+00) AS DOUBLE) / (CAST(`class_total` AS DOUBLE) + 9.00000000000000000e+00)) > 0 THEN 1 ELSE 0 END)
 
--- «evaluate/node 12»
+-- «evaluate/node 13»
 ((CAST((CAST(`class_total` AS DOUBLE) - CAST(`value_count` AS DOUBLE) + 9.00000000000000000e+00) AS DOUBLE) / (CAST(`class_total` AS DOUBLE) + 9.00000000000000000e+00)) * CAST(`class_total` AS DOUBLE) AS DOUBLE)
 
--- «evaluate/node 11»
-(CASE WHEN `value_count` = 0 THEN CAST(1 AS DOUBLE) WHEN `value_count` = `class_total` THEN CAST(1 AS DOUBLE) / (CAST(`value_count` AS DOUBLE) / (CAST(`class_total` AS DOUBLE) + 9.00000000000000000e+00)) WHEN CAST(CAST(`value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) AS DOUBLE) / (CAST(`value_count` AS DOUBLE) / (CAST(`class_total` AS DOUBLE) + 9.00000000000000000e+00)) > CAST«evaluate/node 12» / (CAST(`class_total` AS DOUBLE) - CAST(`value_count` AS DOUBLE)) THEN CAST(CAST(`value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) AS DOUBLE) / (CAST(`value_count` AS DOUBLE) / (CAST(`class_total` AS DOUBLE) + 9.00000000000000000e+00)) ELSE CAST«evaluate/node 12» / (CAST(`class_total` AS DOUBLE) - CAST(`value_count` AS DOUBLE)) END)
+-- «evaluate/node 12»
+(CASE WHEN `value_count` = 0 THEN CAST(1 AS DOUBLE) WHEN `value_count` = `class_total` THEN CAST(1 AS DOUBLE) / (CAST(`value_count` AS DOUBLE) / (CAST(`class_total` AS DOUBLE) + 9.00000000000000000e+00)) WHEN CAST(CAST(`value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) AS DOUBLE) / (CAST(`value_count` AS DOUBLE) / (CAST(`class_total` AS DOUBLE) + 9.00000000000000000e+00)) > CAST«evaluate/node 13» / (CAST(`class_total` AS DOUBLE) - CAST(`value_count` AS DOUBLE)) THEN CAST(CAST(`value_count` AS DOUBLE) / CAST(`class_total` AS DOUBLE) AS DOUBLE) / (CAST(`value_count` AS DOUBLE) / (CAST(`class_total` AS DOUBLE) + 9.00000000000000000e+00)) ELSE CAST«evaluate/node 13» / (CAST(`class_total` AS DOUBLE) - CAST(`value_count` AS DOUBLE)) END)
 
--- «evaluate/node 14»
+-- «evaluate/node 15»
 (CAST(((`m1_held` - `value_count` - 1) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) AS DOUBLE) / CAST(`value_count` AS DOUBLE) * CAST((`m1_held` - `value_count` - 2) AS DOUBLE) AS DOUBLE)
 
--- «evaluate/node 13»
-(SELECT `stepped`.*, COALESCE(MIN(CASE WHEN NOT `value_code` IS NULL AND `m1_worst` > 1.11111111111111077e-01 THEN `m1_family` END) OVER (PARTITION BY `value_code`), CAST(1 AS DOUBLE)) AS `m1_family_anywhere`, COALESCE(MIN(CASE WHEN NOT `value_code` IS NULL AND `m1_worst` > 1.11111111111111077e-01 THEN `m1_family_told` END) OVER (PARTITION BY `value_code`), CAST(1 AS DOUBLE)) AS `m1_family_told_anywhere` FROM (SELECT `stepped`.*, MIN(CASE WHEN NOT `value_code` IS NULL THEN `m1_own` END) OVER (PARTITION BY `k0`) AS `m1_worst` FROM (SELECT `stepped`.*, CASE WHEN ((`m1_held` - `value_count` - 1) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) > 0 AND (`m1_held` - `value_count` - 2) > 0 THEN CAST«evaluate/node 14» / CAST(`m1_held` - 2 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_own`, CASE WHEN ((`m1_held` - `value_count` - 0) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) > 0 AND (`m1_held` - `value_count` - 0) > 0 THEN CAST(((`m1_held` - `value_count` - 0) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) AS DOUBLE) / CAST(`value_count` AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_person`, CASE WHEN ((`m1_held` - `value_count` - 1) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) > 0 AND (`m1_held` - `value_count` - 1) > 0 THEN CAST(((`m1_held` - `value_count` - 1) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) AS DOUBLE) / CAST(`value_count` AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_person_told`, CASE WHEN (`m1_held` - `value_count` - 0) > 0 THEN CAST(CAST(1 AS DOUBLE) * CAST((`m1_held` - `value_count` - 0) AS DOUBLE) AS DOUBLE) / CAST(`m1_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_family`, CASE WHEN (`m1_held` - `value_count` - 1) > 0 THEN CAST(CAST(1 AS DOUBLE) * CAST((`m1_held` - `value_count` - 1) AS DOUBLE) AS DOUBLE) / CAST(`m1_held` - 1 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_family_told` FROM (SELECT `stepped`.*, SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) OVER (PARTITION BY `k0`) AS `m1_held`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 1 THEN `value_count` ELSE 0 END) OVER (PARTITION BY `k0`) AS `m1_most`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 2 THEN `value_count` ELSE 0 END) OVER (PARTITION BY `k0`) AS `m1_more` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, `reference_values`, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total`, ROW_NUMBER() OVER (PARTITION BY `k0` ORDER BY CASE WHEN `value_code` IS NULL THEN 1 ELSE 0 END NULLS LAST, `value_count` DESC) AS `value_position` FROM (SELECT `code0` AS `k0`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`reference_values`) AS `reference_values` FROM `kanon_run_values0` GROUP BY `code0`, `value_code`) AS `counted`) AS `stepped`) AS `stepped`) AS `stepped`) AS `stepped`)
+-- «evaluate/node 14»
+(SELECT `stepped`.*, COALESCE(MIN(CASE WHEN NOT `value_code` IS NULL AND `m1_worst` > 1.11111111111111077e-01 THEN `m1_family` END) OVER (PARTITION BY `value_code`), CAST(1 AS DOUBLE)) AS `m1_family_anywhere`, COALESCE(MIN(CASE WHEN NOT `value_code` IS NULL AND `m1_worst` > 1.11111111111111077e-01 THEN `m1_family_told` END) OVER (PARTITION BY `value_code`), CAST(1 AS DOUBLE)) AS `m1_family_told_anywhere` FROM (SELECT `stepped`.*, MIN(CASE WHEN NOT `value_code` IS NULL THEN `m1_own` END) OVER (PARTITION BY `k0`) AS `m1_worst` FROM (SELECT `stepped`.*, CASE WHEN ((`m1_held` - `value_count` - 1) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) > 0 AND (`m1_held` - `value_count` - 2) > 0 THEN CAST«evaluate/node 15» / CAST(`m1_held` - 2 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_own`, CASE WHEN ((`m1_held` - `value_count` - 0) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) > 0 AND (`m1_held` - `value_count` - 0) > 0 THEN CAST(((`m1_held` - `value_count` - 0) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) AS DOUBLE) / CAST(`value_count` AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_person`, CASE WHEN ((`m1_held` - `value_count` - 1) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) > 0 AND (`m1_held` - `value_count` - 1) > 0 THEN CAST(((`m1_held` - `value_count` - 1) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) AS DOUBLE) / CAST(`value_count` AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_person_told`, CASE WHEN (`m1_held` - `value_count` - 0) > 0 THEN CAST(CAST(1 AS DOUBLE) * CAST((`m1_held` - `value_count` - 0) AS DOUBLE) AS DOUBLE) / CAST(`m1_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_family`, CASE WHEN (`m1_held` - `value_count` - 1) > 0 THEN CAST(CAST(1 AS DOUBLE) * CAST((`m1_held` - `value_count` - 1) AS DOUBLE) AS DOUBLE) / CAST(`m1_held` - 1 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_family_told` FROM (SELECT `stepped`.*, SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) OVER (PARTITION BY `k0`) AS `m1_held`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 1 THEN `value_count` ELSE 0 END) OVER (PARTITION BY `k0`) AS `m1_most`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 2 THEN `value_count` ELSE 0 END) OVER (PARTITION BY `k0`) AS `m1_more` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, `reference_values`, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total`, ROW_NUMBER() OVER (PARTITION BY `k0` ORDER BY CASE WHEN `value_code` IS NULL THEN 1 ELSE 0 END NULLS LAST, `value_count` DESC) AS `value_position` FROM (SELECT `code0` AS `k0`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`reference_values`) AS `reference_values` FROM `kanon_run_values0` GROUP BY `code0`, `value_code`) AS `counted`) AS `stepped`) AS `stepped`) AS `stepped`) AS `stepped`)
 
 -- evaluate/node
-SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (NOT `m0` IS NULL AND `m0` < 8.99999999000000050e-01) AND (NOT `m1` IS NULL AND `m1` < 8.99999999000000050e-01) AND (NOT `m2` IS NULL AND `m2` <= 3.00000000100000008e+00) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (NOT `m0` IS NULL AND `m0` < 8.99999999000000050e-01) AND (NOT `m1` IS NULL AND `m1` < 8.99999999000000050e-01) AND (NOT `m2` IS NULL AND `m2` <= 3.00000000100000008e+00) THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, 0 AS `padding_0` FROM (SELECT `classes`.*, CASE WHEN `m0_held` > 0 THEN CAST(`m0_top1` AS DOUBLE) / (CAST(`m0_top1` AS DOUBLE) + CAST(`m0_held` AS DOUBLE) * LEAST((`m0_fewest1`) * (`m0_together2`), (`m0_fewest2`) * (`m0_together1`), (`m0_fewest3`))) END AS `m0` FROM (SELECT `classes`.*, (`m0_anywhere1`) AS `m0_together1`, LEAST((`m0_anywhere2`), (`m0_anywhere1`) * (`m0_anywhere1`)) AS `m0_together2` FROM (SELECT `classes`.*, COALESCE(MIN(CASE WHEN `m0_held` > 0 AND `m0_fewest3` * CAST(`m0_held` AS DOUBLE) > 1.11111111111111077e-01 * CAST(`m0_top1` AS DOUBLE) THEN `m0_fewest1` END) OVER (), CAST(1 AS DOUBLE)) AS `m0_anywhere1`, COALESCE(MIN(CASE WHEN `m0_held` > 0 AND `m0_fewest3` * CAST(`m0_held` AS DOUBLE) > 1.11111111111111077e-01 * CAST(`m0_top1` AS DOUBLE) THEN `m0_fewest2` END) OVER (), CAST(1 AS DOUBLE)) AS `m0_anywhere2` FROM (SELECT `classes`.*, (`m0_factor0_1`) AS `m0_fewest1`, LEAST((`m0_factor0_2`), (`m0_factor0_1`) * (`m0_factor1_1`)) AS `m0_fewest2`, LEAST((`m0_factor0_3`), (`m0_factor0_2`) * (`m0_factor1_1`), (`m0_factor0_1`) * (`m0_factor1_1`) * (`m0_factor2_1`)) AS `m0_fewest3` FROM (SELECT `classes`.*, CASE WHEN `m0_held` - 0 - `m0_top1` > 0 THEN CAST(`m0_held` - 0 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_1`, CASE WHEN `m0_held` - 0 - `m0_top2` > 0 THEN CAST(`m0_held` - 0 - `m0_top2` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_2`, CASE WHEN `m0_held` - 0 - `m0_top3` > 0 THEN CAST(`m0_held` - 0 - `m0_top3` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_3`, CASE WHEN `m0_held` - 1 - `m0_top1` > 0 THEN CAST(`m0_held` - 1 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 1 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor1_1`, CASE WHEN `m0_held` - 2 - `m0_top1` > 0 THEN CAST(`m0_held` - 2 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 2 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor2_1` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS `m0_held`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 1 THEN `value_count` ELSE 0 END) AS `m0_top1`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 2 THEN `value_count` ELSE 0 END) AS `m0_top2`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 3 THEN `value_count` ELSE 0 END) AS `m0_top3`, MAX(CASE WHEN NOT `value_code` IS NULL THEN CAST(1 AS DOUBLE) / (1 + LEAST(`m1_own`, `m1_person_told` * `m1_family_anywhere`, `m1_person` * `m1_family_told_anywhere`)) END) AS `m1`, CASE WHEN SUM«evaluate/node 10» = 0 THEN MAX«evaluate/node 11» END AS `m2` FROM «evaluate/node 13» AS `ranked` GROUP BY `k0`) AS `classes`) AS `classes`) AS `classes`) AS `classes`) AS `classes`) AS `classes`;
+SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (NOT `m0` IS NULL AND `m0` < 8.99999999000000050e-01) AND (NOT `m1` IS NULL AND `m1` < 8.99999999000000050e-01) AND (NOT `m2` IS NULL AND `m2` <= 3.00000000100000008e+00) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (NOT `m0` IS NULL AND `m0` < 8.99999999000000050e-01) AND (NOT `m1` IS NULL AND `m1` < 8.99999999000000050e-01) AND (NOT `m2` IS NULL AND `m2` <= 3.00000000100000008e+00) THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, 0 AS `padding_0` FROM (SELECT `classes`.*, CASE WHEN `m0_held` > 0 THEN CAST(`m0_top1` AS DOUBLE) / (CAST(`m0_top1` AS DOUBLE) + CAST(`m0_held` AS DOUBLE) * LEAST((`m0_fewest1`) * (`m0_together2`), (`m0_fewest2`) * (`m0_together1`), (`m0_fewest3`))) END AS `m0` FROM (SELECT `classes`.*, (`m0_anywhere1`) AS `m0_together1`, LEAST((`m0_anywhere2`), (`m0_anywhere1`) * (`m0_anywhere1`)) AS `m0_together2` FROM (SELECT `classes`.*, COALESCE(MIN(CASE WHEN `m0_held` > 0 AND `m0_fewest3` * CAST(`m0_held` AS DOUBLE) > 1.11111111111111077e-01 * CAST(`m0_top1` AS DOUBLE) THEN `m0_fewest1` END) OVER (), CAST(1 AS DOUBLE)) AS `m0_anywhere1`, COALESCE(MIN(CASE WHEN `m0_held` > 0 AND `m0_fewest3` * CAST(`m0_held` AS DOUBLE) > 1.11111111111111077e-01 * CAST(`m0_top1` AS DOUBLE) THEN `m0_fewest2` END) OVER (), CAST(1 AS DOUBLE)) AS `m0_anywhere2` FROM (SELECT `classes`.*, (`m0_factor0_1`) AS `m0_fewest1`, LEAST((`m0_factor0_2`), (`m0_factor0_1`) * (`m0_factor1_1`)) AS `m0_fewest2`, LEAST((`m0_factor0_3`), (`m0_factor0_2`) * (`m0_factor1_1`), (`m0_factor0_1`) * (`m0_factor1_1`) * (`m0_factor2_1`)) AS `m0_fewest3` FROM (SELECT `classes`.*, CASE WHEN `m0_held` - 0 - `m0_top1` > 0 THEN CAST(`m0_held` - 0 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_1`, CASE WHEN `m0_held` - 0 - `m0_top2` > 0 THEN CAST(`m0_held` - 0 - `m0_top2` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_2`, CASE WHEN `m0_held` - 0 - `m0_top3` > 0 THEN CAST(`m0_held` - 0 - `m0_top3` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_3`, CASE WHEN `m0_held` - 1 - `m0_top1` > 0 THEN CAST(`m0_held` - 1 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 1 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor1_1`, CASE WHEN `m0_held` - 2 - `m0_top1` > 0 THEN CAST(`m0_held` - 2 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 2 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor2_1` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS `m0_held`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 1 THEN `value_count` ELSE 0 END) AS `m0_top1`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 2 THEN `value_count` ELSE 0 END) AS `m0_top2`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 3 THEN `value_count` ELSE 0 END) AS `m0_top3`, MAX(CASE WHEN NOT `value_code` IS NULL THEN CAST(1 AS DOUBLE) / (1 + LEAST(`m1_own`, `m1_person_told` * `m1_family_anywhere`, `m1_person` * `m1_family_told_anywhere`)) END) AS `m1`, CASE WHEN SUM«evaluate/node 11» = 0 THEN MAX«evaluate/node 12» END AS `m2` FROM «evaluate/node 14» AS `ranked` GROUP BY `k0`) AS `classes`) AS `classes`) AS `classes`) AS `classes`) AS `classes`) AS `classes`;
 
 -- evaluate/suppressed
-CACHE TABLE `kanon_run_suppressed` AS SELECT `k0`, `class_rows` FROM (SELECT `k0`, `class_rows`, `class_size`, `m0`, `m1`, `m2`, CASE WHEN (NOT `m0` IS NULL AND `m0` < 8.99999999000000050e-01) AND (NOT `m1` IS NULL AND `m1` < 8.99999999000000050e-01) AND (NOT `m2` IS NULL AND `m2` <= 3.00000000100000008e+00) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `classes`.*, CASE WHEN `m0_held` > 0 THEN CAST(`m0_top1` AS DOUBLE) / (CAST(`m0_top1` AS DOUBLE) + CAST(`m0_held` AS DOUBLE) * LEAST((`m0_fewest1`) * (`m0_together2`), (`m0_fewest2`) * (`m0_together1`), (`m0_fewest3`))) END AS `m0` FROM (SELECT `classes`.*, (`m0_anywhere1`) AS `m0_together1`, LEAST((`m0_anywhere2`), (`m0_anywhere1`) * (`m0_anywhere1`)) AS `m0_together2` FROM (SELECT `classes`.*, COALESCE(MIN(CASE WHEN `m0_held` > 0 AND `m0_fewest3` * CAST(`m0_held` AS DOUBLE) > 1.11111111111111077e-01 * CAST(`m0_top1` AS DOUBLE) THEN `m0_fewest1` END) OVER (), CAST(1 AS DOUBLE)) AS `m0_anywhere1`, COALESCE(MIN(CASE WHEN `m0_held` > 0 AND `m0_fewest3` * CAST(`m0_held` AS DOUBLE) > 1.11111111111111077e-01 * CAST(`m0_top1` AS DOUBLE) THEN `m0_fewest2` END) OVER (), CAST(1 AS DOUBLE)) AS `m0_anywhere2` FROM (SELECT `classes`.*, (`m0_factor0_1`) AS `m0_fewest1`, LEAST((`m0_factor0_2`), (`m0_factor0_1`) * (`m0_factor1_1`)) AS `m0_fewest2`, LEAST((`m0_factor0_3`), (`m0_factor0_2`) * (`m0_factor1_1`), (`m0_factor0_1`) * (`m0_factor1_1`) * (`m0_factor2_1`)) AS `m0_fewest3` FROM (SELECT `classes`.*, CASE WHEN `m0_held` - 0 - `m0_top1` > 0 THEN CAST(`m0_held` - 0 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_1`, CASE WHEN `m0_held` - 0 - `m0_top2` > 0 THEN CAST(`m0_held` - 0 - `m0_top2` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_2`, CASE WHEN `m0_held` - 0 - `m0_top3` > 0 THEN CAST(`m0_held` - 0 - `m0_top3` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_3`, CASE WHEN `m0_held` - 1 - `m0_top1` > 0 THEN CAST(`m0_held` - 1 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 1 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor1_1`, CASE WHEN `m0_held` - 2 - `m0_top1` > 0 THEN CAST(`m0_held` - 2 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 2 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor2_1` FROM (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS `m0_held`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 1 THEN `value_count` ELSE 0 END) AS `m0_top1`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 2 THEN `value_count` ELSE 0 END) AS `m0_top2`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 3 THEN `value_count` ELSE 0 END) AS `m0_top3`, MAX(CASE WHEN NOT `value_code` IS NULL THEN CAST(1 AS DOUBLE) / (1 + LEAST(`m1_own`, `m1_person_told` * `m1_family_anywhere`, `m1_person` * `m1_family_told_anywhere`)) END) AS `m1`, CASE WHEN SUM«evaluate/node 10» = 0 THEN MAX«evaluate/node 11» END AS `m2` FROM «evaluate/node 13» AS `ranked` GROUP BY `k0`) AS `classes`) AS `classes`) AS `classes`) AS `classes`) AS `classes`) AS `classes`) AS `flagged` WHERE `satisfied` = 0;
+CACHE TABLE `kanon_run_suppressed` AS SELECT `k0`, `class_rows` FROM (SELECT `k0`, `class_rows`, `class_size`, `m0`, `m1`, `m2`, CASE WHEN (NOT `m0` IS NULL AND `m0` < 8.99999999000000050e-01) AND (NOT `m1` IS NULL AND `m1` < 8.99999999000000050e-01) AND (NOT `m2` IS NULL AND `m2` <= 3.00000000100000008e+00) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `classes`.*, CASE WHEN `m0_held` > 0 THEN CAST(`m0_top1` AS DOUBLE) / (CAST(`m0_top1` AS DOUBLE) + CAST(`m0_held` AS DOUBLE) * LEAST((`m0_fewest1`) * (`m0_together2`), (`m0_fewest2`) * (`m0_together1`), (`m0_fewest3`))) END AS `m0` FROM (SELECT `classes`.*, (`m0_anywhere1`) AS `m0_together1`, LEAST((`m0_anywhere2`), (`m0_anywhere1`) * (`m0_anywhere1`)) AS `m0_together2` FROM (SELECT `classes`.*, COALESCE(MIN(CASE WHEN `m0_held` > 0 AND `m0_fewest3` * CAST(`m0_held` AS DOUBLE) > 1.11111111111111077e-01 * CAST(`m0_top1` AS DOUBLE) THEN `m0_fewest1` END) OVER (), CAST(1 AS DOUBLE)) AS `m0_anywhere1`, COALESCE(MIN(CASE WHEN `m0_held` > 0 AND `m0_fewest3` * CAST(`m0_held` AS DOUBLE) > 1.11111111111111077e-01 * CAST(`m0_top1` AS DOUBLE) THEN `m0_fewest2` END) OVER (), CAST(1 AS DOUBLE)) AS `m0_anywhere2` FROM (SELECT `classes`.*, (`m0_factor0_1`) AS `m0_fewest1`, LEAST((`m0_factor0_2`), (`m0_factor0_1`) * (`m0_factor1_1`)) AS `m0_fewest2`, LEAST((`m0_factor0_3`), (`m0_factor0_2`) * (`m0_factor1_1`), (`m0_factor0_1`) * (`m0_factor1_1`) * (`m0_factor2_1`)) AS `m0_fewest3` FROM (SELECT `classes`.*, CASE WHEN `m0_held` - 0 - `m0_top1` > 0 THEN CAST(`m0_held` - 0 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_1`, CASE WHEN `m0_held` - 0 - `m0_top2` > 0 THEN CAST(`m0_held` - 0 - `m0_top2` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_2`, CASE WHEN `m0_held` - 0 - `m0_top3` > 0 THEN CAST(`m0_held` - 0 - `m0_top3` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_3`, CASE WHEN `m0_held` - 1 - `m0_top1` > 0 THEN CAST(`m0_held` - 1 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 1 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor1_1`, CASE WHEN `m0_held` - 2 - `m0_top1` > 0 THEN CAST(`m0_held` - 2 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 2 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor2_1` FROM (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS `m0_held`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 1 THEN `value_count` ELSE 0 END) AS `m0_top1`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 2 THEN `value_count` ELSE 0 END) AS `m0_top2`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 3 THEN `value_count` ELSE 0 END) AS `m0_top3`, MAX(CASE WHEN NOT `value_code` IS NULL THEN CAST(1 AS DOUBLE) / (1 + LEAST(`m1_own`, `m1_person_told` * `m1_family_anywhere`, `m1_person` * `m1_family_told_anywhere`)) END) AS `m1`, CASE WHEN SUM«evaluate/node 11» = 0 THEN MAX«evaluate/node 12» END AS `m2` FROM «evaluate/node 14» AS `ranked` GROUP BY `k0`) AS `classes`) AS `classes`) AS `classes`) AS `classes`) AS `classes`) AS `classes`) AS `flagged` WHERE `satisfied` = 0;
 
 -- release/write
 CREATE TABLE `clinic`.`kanon_run_release` USING PARQUET AS SELECT `lookup0`.`l0` AS `sex`, `kanon_source`.`dx` AS `dx` FROM `clinic`.`visits` AS `kanon_source` JOIN `kanon_run_lookup0` AS `lookup0` ON CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY IS NOT DISTINCT FROM `lookup0`.`value` LEFT JOIN `kanon_run_suppressed` AS `suppressed` ON `lookup0`.`c0` = `suppressed`.`k0` WHERE `suppressed`.`class_rows` IS NULL DISTRIBUTE BY RAND() SORT BY RAND();
 
 -- evaluate/achieved
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` < 8.99999999000000050e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MAX(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` < 8.99999999000000050e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MAX(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN NOT `m2` IS NULL AND `m2` <= 3.00000000100000008e+00 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN NOT `m2` IS NULL AND `m2` <= 3.00000000100000008e+00 THEN 0 ELSE `class_rows` END) AS `violating_rows2` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, CASE WHEN (NOT `m0` IS NULL AND `m0` < 8.99999999000000050e-01) AND (NOT `m1` IS NULL AND `m1` < 8.99999999000000050e-01) AND (NOT `m2` IS NULL AND `m2` <= 3.00000000100000008e+00) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `classes`.*, CASE WHEN `m0_held` > 0 THEN CAST(`m0_top1` AS DOUBLE) / (CAST(`m0_top1` AS DOUBLE) + CAST(`m0_held` AS DOUBLE) * LEAST((`m0_fewest1`) * (`m0_together2`), (`m0_fewest2`) * (`m0_together1`), (`m0_fewest3`))) END AS `m0` FROM (SELECT `classes`.*, (`m0_anywhere1`) AS `m0_together1`, LEAST((`m0_anywhere2`), (`m0_anywhere1`) * (`m0_anywhere1`)) AS `m0_together2` FROM (SELECT `classes`.*, COALESCE(MIN(CASE WHEN `m0_held` > 0 THEN `m0_fewest1` END) OVER (), CAST(1 AS DOUBLE)) AS `m0_anywhere1`, COALESCE(MIN(CASE WHEN `m0_held` > 0 THEN `m0_fewest2` END) OVER (), CAST(1 AS DOUBLE)) AS `m0_anywhere2` FROM (SELECT `classes`.*, (`m0_factor0_1`) AS `m0_fewest1`, LEAST((`m0_factor0_2`), (`m0_factor0_1`) * (`m0_factor1_1`)) AS `m0_fewest2`, LEAST((`m0_factor0_3`), (`m0_factor0_2`) * (`m0_factor1_1`), (`m0_factor0_1`) * (`m0_factor1_1`) * (`m0_factor2_1`)) AS `m0_fewest3` FROM (SELECT `classes`.*, CASE WHEN `m0_held` - 0 - `m0_top1` > 0 THEN CAST(`m0_held` - 0 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_1`, CASE WHEN `m0_held` - 0 - `m0_top2` > 0 THEN CAST(`m0_held` - 0 - `m0_top2` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_2`, CASE WHEN `m0_held` - 0 - `m0_top3` > 0 THEN CAST(`m0_held` - 0 - `m0_top3` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_3`, CASE WHEN `m0_held` - 1 - `m0_top1` > 0 THEN CAST(`m0_held` - 1 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 1 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor1_1`, CASE WHEN `m0_held` - 2 - `m0_top1` > 0 THEN CAST(`m0_held` - 2 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 2 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor2_1` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS `m0_held`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 1 THEN `value_count` ELSE 0 END) AS `m0_top1`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 2 THEN `value_count` ELSE 0 END) AS `m0_top2`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 3 THEN `value_count` ELSE 0 END) AS `m0_top3`, MAX(CASE WHEN NOT `value_code` IS NULL THEN CAST(1 AS DOUBLE) / (1 + LEAST(`m1_own`, `m1_person_told` * `m1_family_anywhere`, `m1_person` * `m1_family_told_anywhere`)) END) AS `m1`, CASE WHEN SUM«evaluate/node 10» = 0 THEN MAX«evaluate/node 11» END AS `m2` FROM (SELECT `stepped`.*, COALESCE(MIN(CASE WHEN NOT `value_code` IS NULL THEN `m1_family` END) OVER (PARTITION BY `value_code`), CAST(1 AS DOUBLE)) AS `m1_family_anywhere`, COALESCE(MIN(CASE WHEN NOT `value_code` IS NULL THEN `m1_family_told` END) OVER (PARTITION BY `value_code`), CAST(1 AS DOUBLE)) AS `m1_family_told_anywhere` FROM (SELECT `stepped`.*, MIN(CASE WHEN NOT `value_code` IS NULL THEN `m1_own` END) OVER (PARTITION BY `k0`) AS `m1_worst` FROM (SELECT `stepped`.*, CASE WHEN ((`m1_held` - `value_count` - 1) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) > 0 AND (`m1_held` - `value_count` - 2) > 0 THEN CAST«evaluate/node 14» / CAST(`m1_held` - 2 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_own`, CASE WHEN ((`m1_held` - `value_count` - 0) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) > 0 AND (`m1_held` - `value_count` - 0) > 0 THEN CAST(((`m1_held` - `value_count` - 0) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) AS DOUBLE) / CAST(`value_count` AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_person`, CASE WHEN ((`m1_held` - `value_count` - 1) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) > 0 AND (`m1_held` - `value_count` - 1) > 0 THEN CAST(((`m1_held` - `value_count` - 1) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) AS DOUBLE) / CAST(`value_count` AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_person_told`, CASE WHEN (`m1_held` - `value_count` - 0) > 0 THEN CAST(CAST(1 AS DOUBLE) * CAST((`m1_held` - `value_count` - 0) AS DOUBLE) AS DOUBLE) / CAST(`m1_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_family`, CASE WHEN (`m1_held` - `value_count` - 1) > 0 THEN CAST(CAST(1 AS DOUBLE) * CAST((`m1_held` - `value_count` - 1) AS DOUBLE) AS DOUBLE) / CAST(`m1_held` - 1 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_family_told` FROM (SELECT `stepped`.*, SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) OVER (PARTITION BY `k0`) AS `m1_held`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 1 THEN `value_count` ELSE 0 END) OVER (PARTITION BY `k0`) AS `m1_most`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 2 THEN `value_count` ELSE 0 END) OVER (PARTITION BY `k0`) AS `m1_more` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, `reference_values`, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total`, ROW_NUMBER() OVER (PARTITION BY `k0` ORDER BY CASE WHEN `value_code` IS NULL THEN 1 ELSE 0 END NULLS LAST, `value_count` DESC) AS `value_position` FROM (SELECT `held`.`k0` AS `k0`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share`, `reference`.`reference_values` AS `reference_values` FROM «evaluate/achieved 1» AS `held` LEFT JOIN (SELECT `value` AS `reference_value`, `reference_share`, `reference_values` FROM `kanon_run_sensitive0`) AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `stepped`) AS `stepped`) AS `stepped`) AS `stepped`) AS `ranked` GROUP BY `k0`) AS `classes`) AS `classes`) AS `classes`) AS `classes`) AS `classes`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS `checked`;
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` < 8.99999999000000050e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MAX(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` < 8.99999999000000050e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MAX(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN NOT `m2` IS NULL AND `m2` <= 3.00000000100000008e+00 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN NOT `m2` IS NULL AND `m2` <= 3.00000000100000008e+00 THEN 0 ELSE `class_rows` END) AS `violating_rows2` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, CASE WHEN (NOT `m0` IS NULL AND `m0` < 8.99999999000000050e-01) AND (NOT `m1` IS NULL AND `m1` < 8.99999999000000050e-01) AND (NOT `m2` IS NULL AND `m2` <= 3.00000000100000008e+00) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `classes`.*, CASE WHEN `m0_held` > 0 THEN CAST(`m0_top1` AS DOUBLE) / (CAST(`m0_top1` AS DOUBLE) + CAST(`m0_held` AS DOUBLE) * LEAST((`m0_fewest1`) * (`m0_together2`), (`m0_fewest2`) * (`m0_together1`), (`m0_fewest3`))) END AS `m0` FROM (SELECT `classes`.*, (`m0_anywhere1`) AS `m0_together1`, LEAST((`m0_anywhere2`), (`m0_anywhere1`) * (`m0_anywhere1`)) AS `m0_together2` FROM (SELECT `classes`.*, COALESCE(MIN(CASE WHEN `m0_held` > 0 THEN `m0_fewest1` END) OVER (), CAST(1 AS DOUBLE)) AS `m0_anywhere1`, COALESCE(MIN(CASE WHEN `m0_held` > 0 THEN `m0_fewest2` END) OVER (), CAST(1 AS DOUBLE)) AS `m0_anywhere2` FROM (SELECT `classes`.*, (`m0_factor0_1`) AS `m0_fewest1`, LEAST((`m0_factor0_2`), (`m0_factor0_1`) * (`m0_factor1_1`)) AS `m0_fewest2`, LEAST((`m0_factor0_3`), (`m0_factor0_2`) * (`m0_factor1_1`), (`m0_factor0_1`) * (`m0_factor1_1`) * (`m0_factor2_1`)) AS `m0_fewest3` FROM (SELECT `classes`.*, CASE WHEN `m0_held` - 0 - `m0_top1` > 0 THEN CAST(`m0_held` - 0 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_1`, CASE WHEN `m0_held` - 0 - `m0_top2` > 0 THEN CAST(`m0_held` - 0 - `m0_top2` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_2`, CASE WHEN `m0_held` - 0 - `m0_top3` > 0 THEN CAST(`m0_held` - 0 - `m0_top3` AS DOUBLE) / CAST(`m0_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor0_3`, CASE WHEN `m0_held` - 1 - `m0_top1` > 0 THEN CAST(`m0_held` - 1 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 1 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor1_1`, CASE WHEN `m0_held` - 2 - `m0_top1` > 0 THEN CAST(`m0_held` - 2 - `m0_top1` AS DOUBLE) / CAST(`m0_held` - 2 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m0_factor2_1` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS `m0_held`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 1 THEN `value_count` ELSE 0 END) AS `m0_top1`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 2 THEN `value_count` ELSE 0 END) AS `m0_top2`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 3 THEN `value_count` ELSE 0 END) AS `m0_top3`, MAX(CASE WHEN NOT `value_code` IS NULL THEN CAST(1 AS DOUBLE) / (1 + LEAST(`m1_own`, `m1_person_told` * `m1_family_anywhere`, `m1_person` * `m1_family_told_anywhere`)) END) AS `m1`, CASE WHEN SUM«evaluate/node 11» = 0 THEN MAX«evaluate/node 12» END AS `m2` FROM (SELECT `stepped`.*, COALESCE(MIN(CASE WHEN NOT `value_code` IS NULL THEN `m1_family` END) OVER (PARTITION BY `value_code`), CAST(1 AS DOUBLE)) AS `m1_family_anywhere`, COALESCE(MIN(CASE WHEN NOT `value_code` IS NULL THEN `m1_family_told` END) OVER (PARTITION BY `value_code`), CAST(1 AS DOUBLE)) AS `m1_family_told_anywhere` FROM (SELECT `stepped`.*, MIN(CASE WHEN NOT `value_code` IS NULL THEN `m1_own` END) OVER (PARTITION BY `k0`) AS `m1_worst` FROM (SELECT `stepped`.*, CASE WHEN ((`m1_held` - `value_count` - 1) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) > 0 AND (`m1_held` - `value_count` - 2) > 0 THEN CAST«evaluate/node 15» / CAST(`m1_held` - 2 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_own`, CASE WHEN ((`m1_held` - `value_count` - 0) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) > 0 AND (`m1_held` - `value_count` - 0) > 0 THEN CAST(((`m1_held` - `value_count` - 0) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) AS DOUBLE) / CAST(`value_count` AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_person`, CASE WHEN ((`m1_held` - `value_count` - 1) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) > 0 AND (`m1_held` - `value_count` - 1) > 0 THEN CAST(((`m1_held` - `value_count` - 1) - CASE WHEN `value_position` <= 1 THEN `m1_more` - `value_count` ELSE `m1_most` END) AS DOUBLE) / CAST(`value_count` AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_person_told`, CASE WHEN (`m1_held` - `value_count` - 0) > 0 THEN CAST(CAST(1 AS DOUBLE) * CAST((`m1_held` - `value_count` - 0) AS DOUBLE) AS DOUBLE) / CAST(`m1_held` - 0 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_family`, CASE WHEN (`m1_held` - `value_count` - 1) > 0 THEN CAST(CAST(1 AS DOUBLE) * CAST((`m1_held` - `value_count` - 1) AS DOUBLE) AS DOUBLE) / CAST(`m1_held` - 1 AS DOUBLE) ELSE CAST(0 AS DOUBLE) END AS `m1_family_told` FROM (SELECT `stepped`.*, SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) OVER (PARTITION BY `k0`) AS `m1_held`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 1 THEN `value_count` ELSE 0 END) OVER (PARTITION BY `k0`) AS `m1_most`, SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` <= 2 THEN `value_count` ELSE 0 END) OVER (PARTITION BY `k0`) AS `m1_more` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, `reference_values`, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total`, ROW_NUMBER() OVER (PARTITION BY `k0` ORDER BY CASE WHEN `value_code` IS NULL THEN 1 ELSE 0 END NULLS LAST, `value_count` DESC) AS `value_position` FROM (SELECT `held`.`k0` AS `k0`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share`, `reference`.`reference_values` AS `reference_values` FROM «evaluate/achieved 3» AS `held` LEFT JOIN (SELECT `value` AS `reference_value`, `reference_share`, `reference_values` FROM `kanon_run_sensitive0`) AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `stepped`) AS `stepped`) AS `stepped`) AS `stepped`) AS `ranked` GROUP BY `k0`) AS `classes`) AS `classes`) AS `classes`) AS `classes`) AS `classes`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS `checked`;
 
 -- release/manifest/insert
 INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '27a7d2ae50f16056e281e68c051c7dcb9f0883010e479ec0b15ffce861af28a8', '{"published_at": "(the time)"}');
@@ -968,29 +977,62 @@ CACHE TABLE `kanon_run_values0` AS SELECT `lookup0`.`c0` AS `code0`, `sensitive`
 -- frequency/encode
 CACHE TABLE `kanon_run_frequency` AS SELECT `lookup0`.`c0` AS `code0`, `vectors`.`person_count` AS `person_count`, `vectors`.`row_count` AS `row_count` FROM (SELECT `q0`, COUNT(DISTINCT `unit`) AS `person_count`, CAST(SUM(`row_count`) AS BIGINT) AS `row_count` FROM `kanon_run_raw` GROUP BY `q0`) AS `vectors` JOIN `kanon_run_lookup0` AS `lookup0` ON `vectors`.`q0` IS NOT DISTINCT FROM `lookup0`.`value`;
 
--- «evaluate/node 15»
+-- «evaluate/node 16»
 (SELECT `base`.`k0` AS `k0`, CASE WHEN `base`.`class_rows` = `values0`.`class_rows` THEN `base`.`class_rows` END AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m1` AS `m1` FROM (SELECT `code0` AS `k0`, CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`person_count`) AS BIGINT) AS `class_size` FROM `kanon_run_frequency` GROUP BY `code0`) AS `base` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS `m1` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total` FROM (SELECT `code0` AS `k0`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`person_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM `kanon_run_values0` GROUP BY `code0`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0`)
 
 -- evaluate/node
-SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (`class_size` >= 3) AND (NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (`class_size` >= 3) AND (NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01) THEN 0 ELSE `class_rows` END) AS `suppressed`, SUM(CASE WHEN (`class_size` >= 3) THEN 0 ELSE `class_rows` END) AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, 0 AS `padding_0` FROM «evaluate/node 15» AS `classes`;
+SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (`class_size` >= 3) AND (NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (`class_size` >= 3) AND (NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01) THEN 0 ELSE `class_rows` END) AS `suppressed`, SUM(CASE WHEN (`class_size` >= 3) THEN 0 ELSE `class_rows` END) AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, 0 AS `padding_0` FROM «evaluate/node 16» AS `classes`;
 
 -- evaluate/suppressed
-CACHE TABLE `kanon_run_suppressed` AS SELECT `k0`, `class_rows` FROM (SELECT `k0`, `class_rows`, `class_size`, `m1`, CASE WHEN (`class_size` >= 3) AND (NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS `satisfied` FROM «evaluate/node 15» AS `classes`) AS `flagged` WHERE `satisfied` = 0;
+CACHE TABLE `kanon_run_suppressed` AS SELECT `k0`, `class_rows` FROM (SELECT `k0`, `class_rows`, `class_size`, `m1`, CASE WHEN (`class_size` >= 3) AND (NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS `satisfied` FROM «evaluate/node 16» AS `classes`) AS `flagged` WHERE `satisfied` = 0;
 
 -- release/write
 CACHE TABLE `kanon_run_staged` AS SELECT CASE WHEN NOT `suppressed`.`class_rows` IS NULL THEN '*' ELSE `lookup0`.`l0` END AS `sex`, `kanon_source`.`dx` AS `dx`, CASE WHEN NOT `suppressed`.`class_rows` IS NULL THEN 1 ELSE 0 END AS `kanon_masked`, CAST(`kanon_source`.`person` AS STRING) COLLATE UTF8_BINARY AS `kanon_unit` FROM `clinic`.`visits` AS `kanon_source` JOIN `kanon_run_lookup0` AS `lookup0` ON CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY IS NOT DISTINCT FROM `lookup0`.`value` LEFT JOIN `kanon_run_suppressed` AS `suppressed` ON `lookup0`.`c0` = `suppressed`.`k0`;
 
--- «evaluate/achieved 2»
+-- «evaluate/achieved 4»
 (SELECT `q0` AS `k0`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, COUNT(DISTINCT `unit`) AS `class_size`, SUM(COUNT(DISTINCT `unit`)) OVER () AS `all_size` FROM (SELECT CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, CAST(`checked`.`kanon_unit` AS STRING) COLLATE UTF8_BINARY AS `unit`, 1 AS `row_count` FROM `kanon_run_staged` AS `checked`) AS `frequency` GROUP BY `q0`)
 
 -- evaluate/achieved
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, MAX(`all_size`) AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MAX(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows1` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END + CASE WHEN `class_size` < 3 THEN 0 ELSE 1 END END AS `size_number` FROM (SELECT `all_size`, `class_rows`, `class_size`, `m1`, CASE WHEN (`class_size` >= 3) AND (NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, CASE WHEN `base`.`class_rows` = `values0`.`class_rows` THEN `base`.`class_rows` END AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`all_size` AS `all_size`, `values0`.`m1` AS `m1` FROM «evaluate/achieved 2» AS `base` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS `m1` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total` FROM (SELECT `held`.`k0` AS `k0`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share` FROM (SELECT `q0` AS `k0`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count` FROM (SELECT CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value_code`, CAST(`checked`.`kanon_unit` AS STRING) COLLATE UTF8_BINARY AS `unit`, 1 AS `row_count` FROM `kanon_run_staged` AS `checked`) AS `frequency` GROUP BY `q0`, `value_code`) AS `held` LEFT JOIN (SELECT `value` AS `reference_value`, `reference_share` FROM `kanon_run_sensitive0`) AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `ranked` GROUP BY `k0`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `kanon_run_staged` AS `checked`;
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, MAX(`all_size`) AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MAX(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows1` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END + CASE WHEN `class_size` < 3 THEN 0 ELSE 1 END END AS `size_number` FROM (SELECT `all_size`, `class_rows`, `class_size`, `m1`, CASE WHEN (`class_size` >= 3) AND (NOT `m1` IS NULL AND `m1` <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, CASE WHEN `base`.`class_rows` = `values0`.`class_rows` THEN `base`.`class_rows` END AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`all_size` AS `all_size`, `values0`.`m1` AS `m1` FROM «evaluate/achieved 4» AS `base` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS `m1` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, SUM(`value_count`) OVER (PARTITION BY `k0`) AS `class_total` FROM (SELECT `held`.`k0` AS `k0`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share` FROM (SELECT `q0` AS `k0`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count` FROM (SELECT CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value_code`, CAST(`checked`.`kanon_unit` AS STRING) COLLATE UTF8_BINARY AS `unit`, 1 AS `row_count` FROM `kanon_run_staged` AS `checked`) AS `frequency` GROUP BY `q0`, `value_code`) AS `held` LEFT JOIN (SELECT `value` AS `reference_value`, `reference_share` FROM `kanon_run_sensitive0`) AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `ranked` GROUP BY `k0`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `kanon_run_staged` AS `checked`;
 
 -- release/count
 SELECT COUNT(*) AS `row_count`, SUM(`kanon_masked`) AS `masked_rows`, COUNT(DISTINCT CASE WHEN `kanon_masked` = 0 THEN `kanon_unit` END) AS `persons` FROM `kanon_run_staged` AS `counted`;
 
 -- release/manifest/insert
 INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '35061ef0fcbb9ea2cd4bd4eea619e022abc35b4182f3c8247205bb0ff3200df6', '{"published_at": "(the time)"}');
+
+-- evaluate/node
+SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (`class_size` >= 5) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (`class_size` >= 5) THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, SUM(CASE WHEN (`class_size` >= 5) THEN CAST(`class_rows` AS DOUBLE) * (0) ELSE 0 END) AS `kept_width`, SUM(CAST(`class_rows` AS DOUBLE) * (0)) AS `width`, SUM(CASE WHEN NOT ((`class_size` >= 5)) THEN 0 WHEN `class_size` > 0 AND 9.00000000000000000e+00 > 2.00000000000000000e+00 * `class_size` THEN CAST(`class_rows` AS DOUBLE) / CAST(`class_size` AS DOUBLE) WHEN `class_size` <= 0 AND 9.00000000000000000e+00 > 2.00000000000000000e+00 THEN CAST(`class_rows` AS DOUBLE) ELSE 0 END) AS `found_rows` FROM (SELECT CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`row_count`) AS BIGINT) AS `class_size` FROM `kanon_run_frequency` GROUP BY `code1`, `code3`) AS `classes`;
+
+-- evaluate/suppressed
+CACHE TABLE `kanon_run_suppressed` AS SELECT `k0`, `k1`, `class_rows` FROM (SELECT `k0`, `k1`, `class_rows`, `class_size`, CASE WHEN (`class_size` >= 5) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `code1` AS `k0`, `code3` AS `k1`, CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`row_count`) AS BIGINT) AS `class_size` FROM `kanon_run_frequency` GROUP BY `code1`, `code3`) AS `classes`) AS `flagged` WHERE `satisfied` = 0;
+
+-- evaluate/achieved
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 5 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 5 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, CASE WHEN (`class_size` >= 5) THEN 1 ELSE 0 END AS `satisfied` FROM «evaluate/achieved 1» AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS `checked`;
+
+-- release/manifest/insert
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', '6f2ddb62448ed46a1d132fec1647efb3613d95ef2017c128245f8b9c34d2723b', '{"published_at": "(the time)"}');
+
+-- «evaluate/node 17»
+(CAST((4.16666666666666644e-02 - CAST(CAST((7.29166666666666678e-03 - CAST(CAST((3.84424603174603153e-03 - CAST(CAST(4.13411458333333339e-03 AS DOUBLE) / FLOOR(CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) / 2) AS DOUBLE) / FLOOR(CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) / 2)) AS DOUBLE) / FLOOR(CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) / 2) AS DOUBLE) / FLOOR(CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) / 2)) AS DOUBLE) / FLOOR(CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) / 2) AS DOUBLE) / FLOOR(CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) / 2)) AS DOUBLE) / FLOOR(CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) / 2) AS DOUBLE)
+
+-- «evaluate/node 18»
+(SUM(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` * CASE FLOOR(CAST(`value_count` AS DOUBLE) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(`value_count` AS DOUBLE) / 2)) + CAST(CAST((4.16666666666666644e-02 - CAST(CAST((7.29166666666666678e-03 - CAST(CAST((3.84424603174603153e-03 - CAST(CAST(4.13411458333333339e-03 AS DOUBLE) / FLOOR(CAST(`value_count` AS DOUBLE) / 2) AS DOUBLE) / FLOOR(CAST(`value_count` AS DOUBLE) / 2)) AS DOUBLE) / FLOOR(CAST(`value_count` AS DOUBLE) / 2) AS DOUBLE) / FLOOR(CAST(`value_count` AS DOUBLE) / 2)) AS DOUBLE) / FLOOR(CAST(`value_count` AS DOUBLE) / 2) AS DOUBLE) / FLOOR(CAST(`value_count` AS DOUBLE) / 2)) AS DOUBLE) / FLOOR(CAST(`value_count` AS DOUBLE) / 2) AS DOUBLE) / FLOOR(CAST(`value_count` AS DOUBLE) / 2) END ELSE 0 END) AS DOUBLE)
+
+-- «evaluate/node 19»
+(SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM «evaluate/node 3» AS `counted`)
+
+-- evaluate/node
+SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (`m0` >= 6.93147179559945315e-01 AND `m0_second` >= 2) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (`m0` >= 6.93147179559945315e-01 AND `m0_second` >= 2) THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, 0 AS `padding_0` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) > 0 THEN CASE FLOOR(CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) / 2)) + CAST«evaluate/node 17» / FLOOR(CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) / 2) END - CAST«evaluate/node 18» / CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) ELSE 0 END AS `m0`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m0_second` FROM «evaluate/node 19» AS `ranked` GROUP BY `k0`) AS `classes`;
+
+-- evaluate/suppressed
+CACHE TABLE `kanon_run_suppressed` AS SELECT `k0`, `class_rows` FROM (SELECT `k0`, `class_rows`, `class_size`, `m0`, `m0_second`, CASE WHEN (`m0` >= 6.93147179559945315e-01 AND `m0_second` >= 2) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) > 0 THEN CASE FLOOR(CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) / 2)) + CAST«evaluate/node 17» / FLOOR(CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) / 2) END - CAST«evaluate/node 18» / CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) ELSE 0 END AS `m0`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m0_second` FROM «evaluate/node 19» AS `ranked` GROUP BY `k0`) AS `classes`) AS `flagged` WHERE `satisfied` = 0;
+
+-- evaluate/achieved
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(CASE WHEN `m0_second` = 0 THEN 0 WHEN `m0` > LN(`m0_second`) THEN LN(`m0_second`) ELSE `m0` END) AS `worst0`, SUM(CASE WHEN CASE WHEN `m0_second` = 0 THEN 0 WHEN `m0` > LN(`m0_second`) THEN LN(`m0_second`) ELSE `m0` END IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 6.93147179559945315e-01 AND `m0_second` >= 2 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 6.93147179559945315e-01 AND `m0_second` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m0_second`) AS `second0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m0_second`, CASE WHEN (`m0` >= 6.93147179559945315e-01 AND `m0_second` >= 2) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) > 0 THEN CASE FLOOR(CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) / 2)) + CAST«evaluate/node 17» / FLOOR(CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) / 2) END - CAST«evaluate/node 18» / CAST(SUM(CASE WHEN NOT `value_code` IS NULL THEN `value_count` ELSE 0 END) AS DOUBLE) ELSE 0 END AS `m0`, COUNT(CASE WHEN `value_count` > 0 THEN `value_code` END) AS `m0_second` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM «evaluate/achieved 2» AS `counted`) AS `ranked` GROUP BY `k0`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`kanon_run_release` AS `checked`;
+
+-- release/manifest/insert
+INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'e346aa6f410e86b9a550556a2f95696a5cd705d0aadb2bce36000bcfc033bbb0', '{"published_at": "(the time)"}');
 
 -- evaluate/node
 SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (`class_size` >= 3) AND (`m1` >= 5) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (`class_size` >= 3) AND (`m1` >= 5) THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, 0 AS `padding_0`, 0 AS `padding_1` FROM (SELECT `classes`.*, SUM(CASE WHEN (`class_size` >= 3) THEN `class_size` ELSE 0 END) OVER (PARTITION BY `u1_0`) AS `m1` FROM (SELECT CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`row_count`) AS BIGINT) AS `class_size`, MIN(`code3`) AS `u1_0` FROM `kanon_run_frequency` GROUP BY `code1`, `code3`) AS `classes`) AS `classes`;
@@ -1037,17 +1079,17 @@ SELECT (SELECT SUM(`row_count`) FROM `kanon_run_present0`) AS `encoded_rows`, (S
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM `kanon_run_frequency`) + (SELECT COUNT(*) FROM `kanon_run_present0`) AS `row_count`;
 
--- «evaluate/node 16»
+-- «evaluate/node 20»
 (`m1` >= `class_size` AND `m1` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE))
 
--- «evaluate/node 17»
+-- «evaluate/node 21»
 (SELECT `base`.`k0` AS `k0`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1` FROM (SELECT `code0` AS `k0`, CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`person_count`) AS BIGINT) AS `class_size` FROM `kanon_run_frequency` GROUP BY `code0`) AS `base` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `code0` AS `k0`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`person_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM `kanon_run_present0` GROUP BY `code0`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0`)
 
 -- evaluate/node
-SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (`m0` >= 3) AND «evaluate/node 16» THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (`m0` >= 3) AND «evaluate/node 16» THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, 0 AS `padding_0` FROM «evaluate/node 17» AS `classes`;
+SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (`m0` >= 3) AND «evaluate/node 20» THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (`m0` >= 3) AND «evaluate/node 20» THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, 0 AS `padding_0` FROM «evaluate/node 21» AS `classes`;
 
 -- evaluate/suppressed
-CACHE TABLE `kanon_run_suppressed` AS SELECT `k0`, `class_rows` FROM (SELECT `k0`, `class_rows`, `class_size`, `m0`, `m1`, CASE WHEN (`m0` >= 3) AND «evaluate/node 16» THEN 1 ELSE 0 END AS `satisfied` FROM «evaluate/node 17» AS `classes`) AS `flagged` WHERE `satisfied` = 0;
+CACHE TABLE `kanon_run_suppressed` AS SELECT `k0`, `class_rows` FROM (SELECT `k0`, `class_rows`, `class_size`, `m0`, `m1`, CASE WHEN (`m0` >= 3) AND «evaluate/node 20» THEN 1 ELSE 0 END AS `satisfied` FROM «evaluate/node 21» AS `classes`) AS `flagged` WHERE `satisfied` = 0;
 
 -- release/write
 CACHE TABLE `kanon_run_staged` AS SELECT `lookup0`.`l0` AS `sex`, `kanon_source`.`dx` AS `dx`, CAST(`kanon_source`.`person` AS STRING) COLLATE UTF8_BINARY AS `kanon_unit` FROM `clinic`.`visits` AS `kanon_source` JOIN `kanon_run_lookup0` AS `lookup0` ON CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY IS NOT DISTINCT FROM `lookup0`.`value` LEFT JOIN `kanon_run_suppressed` AS `suppressed` ON `lookup0`.`c0` = `suppressed`.`k0` WHERE `suppressed`.`class_rows` IS NULL;
@@ -1058,14 +1100,14 @@ CACHE TABLE `kanon_run_staged` AS SELECT `lookup0`.`l0` AS `sex`, `kanon_source`
 -- frequency/population/sums
 SELECT (SELECT SUM(`row_count`) FROM «frequency/population/sums 1» AS `frequency`) AS `encoded_rows`, (SELECT SUM(`row_count`) FROM `kanon_run_people0`) AS `all_rows`;
 
--- «evaluate/achieved 3»
+-- «evaluate/achieved 5»
 (CASE WHEN `m1` >= `class_size` AND `m1` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE) THEN 0 ELSE 1 END)
 
--- «evaluate/achieved 4»
+-- «evaluate/achieved 6»
 (CASE WHEN `m1` >= `class_size` AND `m1` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE) THEN 0 ELSE `class_rows` END)
 
 -- evaluate/achieved
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, MAX(`all_size`) AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MAX(CASE WHEN `m1` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m1` AS DOUBLE) END) AS `worst1`, SUM(CASE WHEN CASE WHEN `m1` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m1` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM«evaluate/achieved 3» AS `violating_classes1`, SUM«evaluate/achieved 4» AS `violating_rows1` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, `m1`, CASE WHEN (`m0` >= 3) AND «evaluate/node 16» THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`all_size` AS `all_size`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1` FROM «evaluate/achieved 2» AS `base` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `value_code`, SUM(`row_count`) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM «frequency/population/sums 1» AS `frequency` GROUP BY `q0`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `kanon_run_staged` AS `checked`;
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, MAX(`all_size`) AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MAX(CASE WHEN `m1` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m1` AS DOUBLE) END) AS `worst1`, SUM(CASE WHEN CASE WHEN `m1` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m1` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM«evaluate/achieved 5» AS `violating_classes1`, SUM«evaluate/achieved 6» AS `violating_rows1` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, `m1`, CASE WHEN (`m0` >= 3) AND «evaluate/node 20» THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`all_size` AS `all_size`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1` FROM «evaluate/achieved 4» AS `base` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `value_code`, SUM(`row_count`) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM «frequency/population/sums 1» AS `frequency` GROUP BY `q0`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `kanon_run_staged` AS `checked`;
 
 -- release/manifest/insert
 INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'b7e4891c2bb1638dceb689f492a60df429168183caea352e32b42f9f7314b398', '{"published_at": "(the time)"}');
@@ -1516,6 +1558,15 @@ SELECT 0 AS `node`, SUM(CASE WHEN `class_size` < 3 THEN `outlier_rows` ELSE 0 EN
 UNION ALL
 SELECT 1 AS `node`, SUM(CASE WHEN `class_size` < 3 THEN `outlier_rows` ELSE 0 END) AS `suppressed`, SUM(`outlier_rows`) AS `judged` FROM (SELECT MIN(`outlier_rows`) AS `outlier_rows`, SUM(`distance_size`) AS `class_size` FROM `kanon_run_matrix` WHERE `d0` <= 1 AND `d1` <= 0 AND `d2` <= 1 GROUP BY `outlier`) AS `classes`;
 
+-- evaluate/distance_vectors/vectors
+CACHE TABLE `kanon_run_numbered_vectors` AS SELECT ROW_NUMBER() OVER (ORDER BY `code0` NULLS LAST, `code1` NULLS LAST, `code2` NULLS LAST, `code3` NULLS LAST, `code4` NULLS LAST, `code5` NULLS LAST, `code6` NULLS LAST, `code7` NULLS LAST, `person_count` NULLS LAST) AS `vector`, `code0`, `code1`, `code2`, `code3`, `code4`, `code5`, `code6`, `code7`, `person_count` AS `vector_size` FROM `kanon_run_frequency`;
+
+-- evaluate/distance_vectors/pairs
+SELECT `outliers`.`vector` AS `outlier`, `vectors`.`vector` AS `vector`, CASE WHEN `vectors`.`vector_size` >= 3 THEN `vectors`.`vector_size` END AS `large_size`, CASE WHEN `outliers`.`code1` = `vectors`.`code1` THEN 0 WHEN `outliers`.`code0` = `vectors`.`code0` THEN 1 ELSE 2 END AS `d0`, CASE WHEN `outliers`.`code6` = `vectors`.`code6` THEN 0 WHEN `outliers`.`code5` = `vectors`.`code5` THEN 1 WHEN `outliers`.`code4` = `vectors`.`code4` THEN 2 WHEN `outliers`.`code3` = `vectors`.`code3` THEN 3 WHEN `outliers`.`code2` = `vectors`.`code2` THEN 4 ELSE 5 END AS `d1`, CASE WHEN `outliers`.`code7` = `vectors`.`code7` THEN 0 ELSE 1 END AS `d2` FROM `kanon_run_numbered_vectors` AS `outliers` CROSS JOIN `kanon_run_numbered_vectors` AS `vectors` WHERE `outliers`.`vector_size` < 3;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_numbered_vectors`;
+
 -- evaluate/partitions/positions
 CACHE TABLE `kanon_run_positions1` AS SELECT CAST(`person` AS STRING) COLLATE UTF8_BINARY AS `l0`, ROW_NUMBER() OVER (ORDER BY `listed`.`person` NULLS LAST) - 1 AS `l1` FROM `clinic`.`sexes` AS `listed`;
 
@@ -1651,31 +1702,34 @@ DROP TABLE IF EXISTS `kanon_run_rollup1`;
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_run_rollup0`;
 
--- «evaluate/achieved 5»
+-- release/manifest/untrue
+SELECT COUNT(*) AS `untrue` FROM `clinic`.`kanon_sql_manifest` WHERE `run_id` = '0a' AND REPLACE(`manifest`, '"truthful": false', '') <> `manifest`;
+
+-- «evaluate/achieved 7»
 (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, COUNT(DISTINCT `unit`) AS `class_size`, SUM(COUNT(DISTINCT `unit`)) OVER () AS `all_size` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, `checked`.`person` AS `unit`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`)
 
 -- evaluate/achieved
 WITH `kanon_run_reference0` AS (SELECT `value` AS `reference_value`, COALESCE(CAST(`reference_count` AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `reference_share` FROM (SELECT CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value`, COUNT(DISTINCT `original`.`person`) AS `reference_count` FROM `clinic`.`visits` AS `original` GROUP BY CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY) AS `value_counts`)
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, MAX(`all_size`) AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, CASE WHEN `base`.`class_rows` = `values0`.`class_rows` THEN `base`.`class_rows` END AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`all_size` AS `all_size`, `values0`.`m0` AS `m0` FROM «evaluate/achieved 5» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`) AS `class_total` FROM (SELECT `held`.`k0` AS `k0`, `held`.`k1` AS `k1`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value_code`, `checked`.`person` AS `unit`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `held` LEFT JOIN `kanon_run_reference0` AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, MAX(`all_size`) AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, CASE WHEN `base`.`class_rows` = `values0`.`class_rows` THEN `base`.`class_rows` END AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`all_size` AS `all_size`, `values0`.`m0` AS `m0` FROM «evaluate/achieved 7» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`) AS `class_total` FROM (SELECT `held`.`k0` AS `k0`, `held`.`k1` AS `k1`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value_code`, `checked`.`person` AS `unit`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `held` LEFT JOIN `kanon_run_reference0` AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
--- «evaluate/achieved 7»
+-- «evaluate/achieved 9»
 (SELECT CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value`, COUNT(*) AS `reference_count` FROM `clinic`.`visits` AS `original` GROUP BY CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY)
 
--- «evaluate/achieved 6»
-WITH `kanon_run_reference0` AS (SELECT `value` AS `reference_value`, COALESCE(CAST(`reference_count` AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `reference_share` FROM «evaluate/achieved 7» AS `value_counts`)
-
 -- «evaluate/achieved 8»
+WITH `kanon_run_reference0` AS (SELECT `value` AS `reference_value`, COALESCE(CAST(`reference_count` AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `reference_share` FROM «evaluate/achieved 9» AS `value_counts`)
+
+-- «evaluate/achieved 10»
 (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`) AS `class_total` FROM (SELECT `held`.`k0` AS `k0`, `held`.`k1` AS `k1`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, CAST(COUNT(*) AS BIGINT) AS `value_count` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value_code`, 1 AS `row_count` FROM `clinic`.`visits_release` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `held` LEFT JOIN `kanon_run_reference0` AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`)
 
 -- evaluate/achieved
-«evaluate/achieved 6»
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS `satisfied` FROM «evaluate/achieved 8» AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`visits_release` AS `checked`;
+«evaluate/achieved 8»
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS `satisfied` FROM «evaluate/achieved 10» AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`visits_release` AS `checked`;
 
 -- evaluate/histogram
-«evaluate/achieved 6»
+«evaluate/achieved 8»
 SELECT 0 AS `histogram`, `bin_number`, COUNT(*) AS `bin_classes`, SUM(`class_size`) AS `bin_records`, MIN(`class_size`) AS `bin_smallest`, SUM(`class_rows`) AS `bin_rows` FROM (SELECT `class_rows`, `class_size`, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `bin_number` FROM (SELECT CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_size` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, 1 AS `row_count` FROM `clinic`.`visits_release` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`) AS `counted`) AS `binned` GROUP BY `bin_number`
 UNION ALL
-SELECT 1 AS `histogram`, `bin_number`, COUNT(*) AS `bin_classes`, SUM(`class_size`) AS `bin_records`, MIN(`class_size`) AS `bin_smallest`, SUM(`class_rows`) AS `bin_rows` FROM (SELECT `class_rows`, `class_size`, CASE WHEN `m0` <= 1.00000000000000006e-09 THEN 0 WHEN `m0` <= 5.00000010000000022e-02 THEN 1 WHEN `m0` <= 1.00000001000000005e-01 THEN 2 WHEN `m0` <= 1.50000000999999994e-01 THEN 3 WHEN `m0` <= 2.00000001000000011e-01 THEN 4 WHEN `m0` <= 2.50000001000000027e-01 THEN 5 WHEN `m0` <= 3.00000001000000016e-01 THEN 6 WHEN `m0` <= 3.50000001000000005e-01 THEN 7 WHEN `m0` <= 4.00000001000000049e-01 THEN 8 WHEN `m0` <= 4.50000001000000038e-01 THEN 9 WHEN `m0` <= 5.00000000999999972e-01 THEN 10 WHEN `m0` <= 5.50000001000000016e-01 THEN 11 WHEN `m0` <= 6.00000000999999950e-01 THEN 12 WHEN `m0` <= 6.50000000999999994e-01 THEN 13 WHEN `m0` <= 7.00000000999999927e-01 THEN 14 WHEN `m0` <= 7.50000000999999972e-01 THEN 15 WHEN `m0` <= 8.00000001000000016e-01 THEN 16 WHEN `m0` <= 8.50000000999999950e-01 THEN 17 WHEN `m0` <= 9.00000000999999994e-01 THEN 18 WHEN `m0` <= 9.50000000999999927e-01 THEN 19 WHEN `m0` <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS `bin_number` FROM «evaluate/achieved 8» AS `counted`) AS `binned` GROUP BY `bin_number`
+SELECT 1 AS `histogram`, `bin_number`, COUNT(*) AS `bin_classes`, SUM(`class_size`) AS `bin_records`, MIN(`class_size`) AS `bin_smallest`, SUM(`class_rows`) AS `bin_rows` FROM (SELECT `class_rows`, `class_size`, CASE WHEN `m0` <= 1.00000000000000006e-09 THEN 0 WHEN `m0` <= 5.00000010000000022e-02 THEN 1 WHEN `m0` <= 1.00000001000000005e-01 THEN 2 WHEN `m0` <= 1.50000000999999994e-01 THEN 3 WHEN `m0` <= 2.00000001000000011e-01 THEN 4 WHEN `m0` <= 2.50000001000000027e-01 THEN 5 WHEN `m0` <= 3.00000001000000016e-01 THEN 6 WHEN `m0` <= 3.50000001000000005e-01 THEN 7 WHEN `m0` <= 4.00000001000000049e-01 THEN 8 WHEN `m0` <= 4.50000001000000038e-01 THEN 9 WHEN `m0` <= 5.00000000999999972e-01 THEN 10 WHEN `m0` <= 5.50000001000000016e-01 THEN 11 WHEN `m0` <= 6.00000000999999950e-01 THEN 12 WHEN `m0` <= 6.50000000999999994e-01 THEN 13 WHEN `m0` <= 7.00000000999999927e-01 THEN 14 WHEN `m0` <= 7.50000000999999972e-01 THEN 15 WHEN `m0` <= 8.00000001000000016e-01 THEN 16 WHEN `m0` <= 8.50000000999999950e-01 THEN 17 WHEN `m0` <= 9.00000000999999994e-01 THEN 18 WHEN `m0` <= 9.50000000999999927e-01 THEN 19 WHEN `m0` <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS `bin_number` FROM «evaluate/achieved 10» AS `counted`) AS `binned` GROUP BY `bin_number`
 UNION ALL
 SELECT 0 AS `histogram`, -2 AS `bin_number`, NULL AS `bin_classes`, NULL AS `bin_records`, NULL AS `bin_smallest`, COUNT(*) AS `bin_rows` FROM `clinic`.`visits_release` AS `checked`;
 
@@ -2656,7 +2710,7 @@ SELECT (SELECT COALESCE(SUM(`row_count`), 0) FROM `kanon_run_consistent_people`)
 «disclosure/attacks/consistent 7»;
 
 -- «disclosure/attacks/graph 1»
-SELECT `own`, `low`, `high`, `place`, MIN(`released`) AS `released`, SUM(`people`) AS `people` FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY `person`) <= 2 THEN 0 ELSE `person` END AS `own`, MIN(`place`) OVER (PARTITION BY `person`) AS `low`, MAX(`place`) OVER (PARTITION BY `person`) AS `high`, `place`, `released`, `people` FROM (SELECT DENSE_RANK() OVER (ORDER BY `vectors`.`q0` NULLS LAST, `vectors`.`q1` NULLS LAST) AS `person`, DENSE_RANK() OVER (ORDER BY `released`.`q0` NULLS LAST, `released`.`q1` NULLS LAST) AS `place`, `vectors`.`row_count` AS `people`, `released`.`row_count` AS `released` FROM `kanon_run_consistent_labelled1` AS `vectors` JOIN `kanon_run_consistent_rows` AS `released` ON `vectors`.`label0` IS NOT DISTINCT FROM `released`.`q0` AND `vectors`.`label1` IS NOT DISTINCT FROM `released`.`q1`) AS `edges`) AS `told` GROUP BY `own`, `low`, `high`, `place` LIMIT 20001
+SELECT `own`, `low`, `high`, `place`, MIN(`released`) AS `released`, SUM(`people`) AS `people` FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY `person`) <= 2 THEN 0 ELSE `person` END AS `own`, MIN(`place`) OVER (PARTITION BY `person`) AS `low`, MAX(`place`) OVER (PARTITION BY `person`) AS `high`, `place`, `released`, `people` FROM (SELECT DENSE_RANK() OVER (ORDER BY `vectors`.`q0` NULLS LAST, `vectors`.`q1` NULLS LAST) AS `person`, DENSE_RANK() OVER (ORDER BY `released`.`q0` NULLS LAST, `released`.`q1` NULLS LAST) AS `place`, `vectors`.`row_count` AS `people`, `released`.`row_count` AS `released` FROM `kanon_run_consistent_labelled1` AS `vectors` JOIN `kanon_run_consistent_rows` AS `released` ON `vectors`.`label0` IS NOT DISTINCT FROM `released`.`q0` AND `vectors`.`label1` IS NOT DISTINCT FROM `released`.`q1`) AS `edges`) AS `told` GROUP BY `own`, `low`, `high`, `place` LIMIT 50001
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 21»
@@ -2986,17 +3040,8 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_v
 -- «frequency/population/ambiguous 2»
 `kanon_run_lookup1` AS «hierarchies/coverage 28»,
 
--- «frequency/population/ambiguous 4»
-(SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
-
 -- «frequency/population/ambiguous 3»
-`kanon_run_labels1` AS «frequency/population/ambiguous 4»
-
--- «frequency/population/ambiguous 5»
-SELECT 0 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_labels0` GROUP BY `label`) AS `meant`
-
--- «frequency/population/ambiguous 6»
-SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_labels1` GROUP BY `label`) AS `meant`
+(SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
 
 -- frequency/population/ambiguous
 «hierarchies/range 1»
@@ -3011,24 +3056,21 @@ SELECT * FROM VALUES
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
 «frequency/population/ambiguous 2»
-«frequency/population/ambiguous 3»
-«frequency/population/ambiguous 5»
+`kanon_run_labels1` AS «frequency/population/ambiguous 3»
+SELECT 0 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_labels0` GROUP BY `label`) AS `meant`
 UNION ALL
-«frequency/population/ambiguous 6»;
-
--- «frequency/all_found 8»
-(SELECT `q0`, CAST(CAST(`written`.`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY AS `l0`, `q1`, CAST(CAST(`written`.`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1` FROM `clinic`.`other` AS `checked`) AS `written`)
+SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_labels1` GROUP BY `label`) AS `meant`;
 
 -- «frequency/all_found 7»
-(SELECT `labelled`.*, CASE WHEN `l0` IN ('*') AND `l1` IN ('*') THEN 1 ELSE 0 END AS `is_top` FROM «frequency/all_found 8» AS `labelled`)
+(SELECT `q0`, CAST(CAST(`written`.`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY AS `l0`, `q1`, CAST(CAST(`written`.`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1` FROM `clinic`.`other` AS `checked`) AS `written`)
 
 -- «frequency/all_found 6»
-`kanon_run_classes` AS «frequency/all_found 7»
+(SELECT `labelled`.*, CASE WHEN `l0` IN ('*') AND `l1` IN ('*') THEN 1 ELSE 0 END AS `is_top` FROM «frequency/all_found 7» AS `labelled`)
 
--- «frequency/all_found 9»
+-- «frequency/all_found 8»
 (SELECT SUM(`own`.`row_count`) FROM `kanon_run_population0` AS `own` JOIN `kanon_run_lookup0` AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN `kanon_run_lookup1` AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`)
 
--- «frequency/all_found 10»
+-- «frequency/all_found 9»
 (SELECT COUNT(*) FROM `kanon_run_classes` AS `own` JOIN (SELECT DISTINCT `l0` AS `value` FROM `kanon_run_classes`) AS `again0` ON `own`.`l0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `l1` AS `value` FROM `kanon_run_classes`) AS `again1` ON `own`.`l1` IS NOT DISTINCT FROM `again1`.`value`)
 
 -- frequency/all_found
@@ -3043,38 +3085,29 @@ SELECT * FROM VALUES
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
 «frequency/population/ambiguous 2»
-«frequency/all_found 6»
-SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`census` AS `whole`) AS `there0`, «frequency/all_found 9» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`other_census` AS `whole`) AS `there1`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_population1` AS `own` JOIN `kanon_run_lookup0` AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN `kanon_run_lookup1` AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`) AS `found1`, (SELECT COUNT(*) FROM `kanon_run_classes` AS `whole`) AS `there2`, «frequency/all_found 10» AS `found2`;
+`kanon_run_classes` AS «frequency/all_found 6»
+SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`census` AS `whole`) AS `there0`, «frequency/all_found 8» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`other_census` AS `whole`) AS `there1`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_population1` AS `own` JOIN `kanon_run_lookup0` AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN `kanon_run_lookup1` AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`) AS `found1`, (SELECT COUNT(*) FROM `kanon_run_classes` AS `whole`) AS `there2`, «frequency/all_found 9» AS `found2`;
 
 -- «frequency/population/overlap 1»
-WITH `kanon_run_classes` AS «frequency/all_found 7»,
-
--- «frequency/population/overlap 2»
 `kanon_run_population0` AS «hierarchies/range 2»,
 
--- «frequency/population/overlap 3»
+-- «frequency/population/overlap 2»
 `kanon_run_meaning0` AS (SELECT `labels`.`value` AS `value`, `labels`.`label` AS `label` FROM `kanon_run_labels0` AS `labels` JOIN (SELECT DISTINCT `l0` AS `label` FROM `kanon_run_classes` WHERE `is_top` = 0) AS `written` ON `labels`.`label` IS NOT DISTINCT FROM `written`.`label`),
 
--- «frequency/population/overlap 4»
-`kanon_run_labels1` AS «frequency/population/ambiguous 4»,
+-- «frequency/population/overlap 3»
+`kanon_run_labels1` AS «frequency/population/ambiguous 3»,
 
--- «frequency/population/overlap 6»
+-- «frequency/population/overlap 4»
 (SELECT `labels`.`value` AS `value`, `labels`.`label` AS `label` FROM `kanon_run_labels1` AS `labels` JOIN (SELECT DISTINCT `l1` AS `label` FROM `kanon_run_classes` WHERE `is_top` = 0) AS `written` ON `labels`.`label` IS NOT DISTINCT FROM `written`.`label`)
 
--- «frequency/population/overlap 5»
-`kanon_run_meaning1` AS «frequency/population/overlap 6»
-
--- «frequency/population/overlap 7»
-SELECT (SELECT COUNT(*) FROM `kanon_run_classes` WHERE `is_top` = 1) AS `tops`, (SELECT COUNT(*) FROM `kanon_run_classes` WHERE `is_top` = 0) AS `others`, (SELECT COUNT(*) FROM (SELECT DISTINCT `l0`, `l1` FROM `kanon_run_classes` WHERE `is_top` = 0) AS `vectors`) AS `looks`, (SELECT COUNT(*) FROM (SELECT `value` FROM `kanon_run_meaning0` GROUP BY `value` HAVING COUNT(*) > 1) AS `several0`) + (SELECT COUNT(*) FROM (SELECT `value` FROM `kanon_run_meaning1` GROUP BY `value` HAVING COUNT(*) > 1) AS `several1`) AS `several`
-
 -- frequency/population/overlap
+WITH `kanon_run_classes` AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
-«frequency/population/overlap 2»
 «hierarchies/range 3»
 «hierarchies/nesting 30»
 «hierarchies/nesting 31»
 «frequency/population/ambiguous 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 `kanon_run_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
@@ -3082,24 +3115,24 @@ SELECT * FROM VALUES
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 4»
-«frequency/population/overlap 5»
-«frequency/population/overlap 7»;
+«frequency/population/overlap 3»
+`kanon_run_meaning1` AS «frequency/population/overlap 4»
+SELECT (SELECT COUNT(*) FROM `kanon_run_classes` WHERE `is_top` = 1) AS `tops`, (SELECT COUNT(*) FROM `kanon_run_classes` WHERE `is_top` = 0) AS `others`, (SELECT COUNT(*) FROM (SELECT DISTINCT `l0`, `l1` FROM `kanon_run_classes` WHERE `is_top` = 0) AS `vectors`) AS `looks`, (SELECT COUNT(*) FROM (SELECT `value` FROM `kanon_run_meaning0` GROUP BY `value` HAVING COUNT(*) > 1) AS `several0`) + (SELECT COUNT(*) FROM (SELECT `value` FROM `kanon_run_meaning1` GROUP BY `value` HAVING COUNT(*) > 1) AS `several1`) AS `several`;
 
 -- «frequency/population/coverage 1»
-`kanon_run_classes` AS «frequency/all_found 7»,
+`kanon_run_classes` AS «frequency/all_found 6»,
 
 -- «frequency/population/coverage 2»
-`kanon_run_meaning1` AS «frequency/population/overlap 6»,
+`kanon_run_meaning1` AS «frequency/population/overlap 4»,
 
 -- frequency/population/coverage
 WITH `kanon_run_population1` AS «hierarchies/range 4»,
-«frequency/population/overlap 2»
+«frequency/population/overlap 1»
 «hierarchies/nesting 30»
 «hierarchies/nesting 31»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 `kanon_run_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
@@ -3107,29 +3140,41 @@ SELECT * FROM VALUES
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 4»
+«frequency/population/overlap 3»
 «frequency/population/coverage 2»
 `kanon_run_matches1` AS (SELECT `vectors`.`q0` AS `v0`, `classes`.`q0` AS `q0`, `vectors`.`q1` AS `v1`, `classes`.`q1` AS `q1`, `vectors`.`row_count` AS `row_count` FROM `kanon_run_population1` AS `vectors` JOIN `kanon_run_meaning0` AS `meaning0` ON `vectors`.`q0` IS NOT DISTINCT FROM `meaning0`.`value` JOIN `kanon_run_meaning1` AS `meaning1` ON `vectors`.`q1` IS NOT DISTINCT FROM `meaning1`.`value` JOIN (SELECT * FROM `kanon_run_classes` WHERE `is_top` = 0) AS `classes` ON `classes`.`l0` IS NOT DISTINCT FROM `meaning0`.`label` AND `classes`.`l1` IS NOT DISTINCT FROM `meaning1`.`label`)
 SELECT (SELECT COUNT(*) FROM `kanon_run_population1`) AS `vectors`, COUNT(*) AS `found`, SUM(CASE WHEN `class_count` > 1 THEN 1 ELSE 0 END) AS `shared` FROM (SELECT COUNT(*) AS `class_count` FROM `kanon_run_matches1` GROUP BY `v0`, `v1`) AS `counted`;
 
--- «evaluate/achieved 9»
-(SELECT `meaning0`.`label` AS `l0`, `meaning1`.`label` AS `l1`, `kanon_source`.`person` AS `person`, CAST(SUM(`row_count`) AS BIGINT) AS `row_count` FROM `kanon_run_persons0` AS `kanon_source` JOIN `kanon_run_meaning0` AS `meaning0` ON `kanon_source`.`q0` IS NOT DISTINCT FROM `meaning0`.`value` JOIN `kanon_run_meaning1` AS `meaning1` ON `kanon_source`.`q1` IS NOT DISTINCT FROM `meaning1`.`value` GROUP BY `meaning0`.`label`, `meaning1`.`label`, `kanon_source`.`person`)
+-- «evaluate/achieved 11»
+WITH `kanon_run_persons0` AS «frequency/population/moving 1»,
 
--- «evaluate/achieved 10»
+-- «evaluate/achieved 12»
+`kanon_run_matched0` AS (SELECT `meaning0`.`label` AS `l0`, `meaning1`.`label` AS `l1`, `kanon_source`.`person` AS `person`, CAST(SUM(`row_count`) AS BIGINT) AS `row_count` FROM `kanon_run_persons0` AS `kanon_source` JOIN `kanon_run_meaning0` AS `meaning0` ON `kanon_source`.`q0` IS NOT DISTINCT FROM `meaning0`.`value` JOIN `kanon_run_meaning1` AS `meaning1` ON `kanon_source`.`q1` IS NOT DISTINCT FROM `meaning1`.`value` GROUP BY `meaning0`.`label`, `meaning1`.`label`, `kanon_source`.`person`),
+
+-- «evaluate/achieved 13»
+`kanon_run_persons1` AS «frequency/population/moving 2»,
+
+-- «evaluate/achieved 14»
+`kanon_run_matched1` AS (SELECT `meaning0`.`label` AS `l0`, `meaning1`.`label` AS `l1`, `kanon_source`.`person` AS `person`, CAST(SUM(`row_count`) AS BIGINT) AS `row_count` FROM `kanon_run_persons1` AS `kanon_source` JOIN `kanon_run_meaning0` AS `meaning0` ON `kanon_source`.`q0` IS NOT DISTINCT FROM `meaning0`.`value` JOIN `kanon_run_meaning1` AS `meaning1` ON `kanon_source`.`q1` IS NOT DISTINCT FROM `meaning1`.`value` GROUP BY `meaning0`.`label`, `meaning1`.`label`, `kanon_source`.`person`)
+
+-- «evaluate/achieved 15»
 (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_size` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`)
 
--- «evaluate/achieved 11»
+-- «evaluate/achieved 16»
 (SELECT `q0`, `q1`, `person` AS `value_code`, 0 AS `reference_share`, CAST(NULL AS STRING) AS `unit`, `row_count` FROM (SELECT `classes`.`q0`, `classes`.`q1`, `matched`.`person`, `matched`.`row_count` FROM `kanon_run_matched0` AS `matched` JOIN (SELECT * FROM `kanon_run_classes` WHERE `is_top` = 0) AS `classes` ON `classes`.`l0` IS NOT DISTINCT FROM `matched`.`l0` AND `classes`.`l1` IS NOT DISTINCT FROM `matched`.`l1` UNION ALL SELECT `classes`.`q0`, `classes`.`q1`, `everybody`.`person`, `everybody`.`row_count` FROM `kanon_run_classes` AS `classes` CROSS JOIN (SELECT `kanon_source`.`person` AS `person`, CAST(COALESCE(SUM(`row_count`), 0) AS BIGINT) AS `row_count` FROM `kanon_run_persons0` AS `kanon_source` GROUP BY `kanon_source`.`person`) AS `everybody` WHERE `classes`.`is_top` = 1 UNION ALL SELECT `q0`, `q1`, CAST(NULL AS STRING) AS `person`, CAST(0 AS BIGINT) AS `row_count` FROM `kanon_run_classes`) AS `counted`)
 
+-- «evaluate/achieved 17»
+(SELECT `q0`, `q1`, `person` AS `value_code`, 0 AS `reference_share`, CAST(NULL AS STRING) AS `unit`, `row_count` FROM (SELECT `classes`.`q0`, `classes`.`q1`, `matched`.`person`, `matched`.`row_count` FROM `kanon_run_matched1` AS `matched` JOIN (SELECT * FROM `kanon_run_classes` WHERE `is_top` = 0) AS `classes` ON `classes`.`l0` IS NOT DISTINCT FROM `matched`.`l0` AND `classes`.`l1` IS NOT DISTINCT FROM `matched`.`l1` UNION ALL SELECT `classes`.`q0`, `classes`.`q1`, `everybody`.`person`, `everybody`.`row_count` FROM `kanon_run_classes` AS `classes` CROSS JOIN (SELECT `kanon_source`.`person` AS `person`, CAST(COALESCE(SUM(`row_count`), 0) AS BIGINT) AS `row_count` FROM `kanon_run_persons1` AS `kanon_source` GROUP BY `kanon_source`.`person`) AS `everybody` WHERE `classes`.`is_top` = 1 UNION ALL SELECT `q0`, `q1`, CAST(NULL AS STRING) AS `person`, CAST(0 AS BIGINT) AS `row_count` FROM `kanon_run_classes`) AS `counted`)
+
 -- evaluate/achieved
-WITH `kanon_run_persons0` AS «frequency/population/moving 1»,
-«frequency/population/overlap 2»
+«evaluate/achieved 11»
+«frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 30»
 «hierarchies/nesting 31»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 `kanon_run_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
@@ -3137,19 +3182,16 @@ SELECT * FROM VALUES
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 4»
+«frequency/population/overlap 3»
 «frequency/population/coverage 2»
-`kanon_run_matched0` AS «evaluate/achieved 9»,
-`kanon_run_persons1` AS «frequency/population/moving 2»,
-`kanon_run_matched1` AS (SELECT `meaning0`.`label` AS `l0`, `meaning1`.`label` AS `l1`, `kanon_source`.`person` AS `person`, CAST(SUM(`row_count`) AS BIGINT) AS `row_count` FROM `kanon_run_persons1` AS `kanon_source` JOIN `kanon_run_meaning0` AS `meaning0` ON `kanon_source`.`q0` IS NOT DISTINCT FROM `meaning0`.`value` JOIN `kanon_run_meaning1` AS `meaning1` ON `kanon_source`.`q1` IS NOT DISTINCT FROM `meaning1`.`value` GROUP BY `meaning0`.`label`, `meaning1`.`label`, `kanon_source`.`person`)
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MAX(CASE WHEN `m1` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m1` AS DOUBLE) END) AS `worst1`, SUM(CASE WHEN CASE WHEN `m1` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m1` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM«evaluate/achieved 3» AS `violating_classes1`, SUM«evaluate/achieved 4» AS `violating_rows1` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, CASE WHEN (`m0` >= 3) AND «evaluate/node 16» THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values1`.`m1` AS `m1` FROM «evaluate/achieved 10» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM «evaluate/achieved 11» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM (SELECT `q0`, `q1`, `person` AS `value_code`, 0 AS `reference_share`, CAST(NULL AS STRING) AS `unit`, `row_count` FROM (SELECT `classes`.`q0`, `classes`.`q1`, `matched`.`person`, `matched`.`row_count` FROM `kanon_run_matched1` AS `matched` JOIN (SELECT * FROM `kanon_run_classes` WHERE `is_top` = 0) AS `classes` ON `classes`.`l0` IS NOT DISTINCT FROM `matched`.`l0` AND `classes`.`l1` IS NOT DISTINCT FROM `matched`.`l1` UNION ALL SELECT `classes`.`q0`, `classes`.`q1`, `everybody`.`person`, `everybody`.`row_count` FROM `kanon_run_classes` AS `classes` CROSS JOIN (SELECT `kanon_source`.`person` AS `person`, CAST(COALESCE(SUM(`row_count`), 0) AS BIGINT) AS `row_count` FROM `kanon_run_persons1` AS `kanon_source` GROUP BY `kanon_source`.`person`) AS `everybody` WHERE `classes`.`is_top` = 1 UNION ALL SELECT `q0`, `q1`, CAST(NULL AS STRING) AS `person`, CAST(0 AS BIGINT) AS `row_count` FROM `kanon_run_classes`) AS `counted`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values1`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
-
--- «hierarchies/range 5»
-SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_population0`) AS `distinct_values` WHERE NOT `value` IS NULL AND NOT (CAST(`value` AS DOUBLE) > -1000000000000000 AND CAST(`value` AS DOUBLE) < 1000000000000000)
+«evaluate/achieved 12»
+«evaluate/achieved 13»
+«evaluate/achieved 14»
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MAX(CASE WHEN `m2` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m2` AS DOUBLE) END) AS `worst2`, SUM(CASE WHEN CASE WHEN `m2` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m2` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE `class_rows` END) AS `violating_rows2` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, CASE WHEN (`m0` >= 3) AND (`m1` >= 5) AND (`m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE)) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1`, `values1`.`m2` AS `m2` FROM «evaluate/achieved 15» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM «evaluate/achieved 16» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m2` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM «evaluate/achieved 17» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values1`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
 -- hierarchies/range
 WITH `kanon_run_population0` AS «hierarchies/range 2»
-«hierarchies/range 5»;
+SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_population0`) AS `distinct_values` WHERE NOT `value` IS NULL AND NOT (CAST(`value` AS DOUBLE) > -1000000000000000 AND CAST(`value` AS DOUBLE) < 1000000000000000);
 
 -- «hierarchies/nesting 32»
 `kanon_run_lookup0` AS (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_population0`) AS `distinct_values`) AS `labelled`),
@@ -3167,17 +3209,8 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 30»
-(SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_population0`) AS `found` LEFT JOIN «hierarchies/lookup_rows 1» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
-
 -- «hierarchies/coverage 29»
-`kanon_run_lookup1` AS «hierarchies/coverage 30»
-
--- «hierarchies/coverage 31»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_population0` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
-
--- «hierarchies/coverage 32»
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_population0` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+(SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_population0`) AS `found` LEFT JOIN «hierarchies/lookup_rows 1» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
 «hierarchies/range 1»
@@ -3188,16 +3221,16 @@ SELECT * FROM VALUES
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«hierarchies/coverage 29»
-«hierarchies/coverage 31»
+`kanon_run_lookup1` AS «hierarchies/coverage 29»
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_population0` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
-«hierarchies/coverage 32»;
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_population0` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+
+-- «frequency/all_found 10»
+`kanon_run_lookup1` AS «hierarchies/coverage 29»,
 
 -- «frequency/all_found 11»
-`kanon_run_lookup1` AS «hierarchies/coverage 30»,
-
--- «frequency/all_found 12»
-(SELECT `labelled`.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS `is_top` FROM «frequency/all_found 8» AS `labelled`)
+(SELECT `labelled`.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS `is_top` FROM «frequency/all_found 7» AS `labelled`)
 
 -- frequency/all_found
 «hierarchies/range 1»
@@ -3208,186 +3241,133 @@ SELECT * FROM VALUES
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/all_found 11»
-`kanon_run_classes` AS «frequency/all_found 12»
-SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`census` AS `whole`) AS `there0`, «frequency/all_found 9» AS `found0`, (SELECT COUNT(*) FROM `kanon_run_classes` AS `whole`) AS `there1`, «frequency/all_found 10» AS `found1`;
+«frequency/all_found 10»
+`kanon_run_classes` AS «frequency/all_found 11»
+SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`census` AS `whole`) AS `there0`, «frequency/all_found 8» AS `found0`, (SELECT COUNT(*) FROM `kanon_run_classes` AS `whole`) AS `there1`, «frequency/all_found 9» AS `found1`;
 
 -- evaluate/achieved
 «hierarchies/range 1»
 «hierarchies/nesting 32»
 `kanon_run_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
-`kanon_run_classes` AS «frequency/all_found 12»,
-«frequency/population/overlap 3»
+`kanon_run_classes` AS «frequency/all_found 11»,
+«frequency/population/overlap 2»
 `kanon_run_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/all_found 11»
+«frequency/all_found 10»
 `kanon_run_labels1` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 «frequency/population/coverage 2»
 `kanon_run_matched0` AS (SELECT `meaning0`.`label` AS `l0`, `meaning1`.`label` AS `l1`, CAST(SUM(`row_count`) AS BIGINT) AS `row_count` FROM `kanon_run_population0` AS `kanon_source` JOIN `kanon_run_meaning0` AS `meaning0` ON `kanon_source`.`q0` IS NOT DISTINCT FROM `meaning0`.`value` JOIN `kanon_run_meaning1` AS `meaning1` ON `kanon_source`.`q1` IS NOT DISTINCT FROM `meaning1`.`value` GROUP BY `meaning0`.`label`, `meaning1`.`label`)
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (`m0` >= 3) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0` FROM «evaluate/achieved 10» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM (SELECT `q0`, `q1`, `person` AS `value_code`, 0 AS `reference_share`, `row_count` FROM (SELECT `classes`.`q0`, `classes`.`q1`, CAST(NULL AS STRING) AS `person`, `matched`.`row_count` FROM `kanon_run_matched0` AS `matched` JOIN (SELECT * FROM `kanon_run_classes` WHERE `is_top` = 0) AS `classes` ON `classes`.`l0` IS NOT DISTINCT FROM `matched`.`l0` AND `classes`.`l1` IS NOT DISTINCT FROM `matched`.`l1` UNION ALL SELECT `classes`.`q0`, `classes`.`q1`, `everybody`.`person`, `everybody`.`row_count` FROM `kanon_run_classes` AS `classes` CROSS JOIN (SELECT CAST(NULL AS STRING) AS `person`, CAST(COALESCE(SUM(`row_count`), 0) AS BIGINT) AS `row_count` FROM `kanon_run_population0` AS `kanon_source`) AS `everybody` WHERE `classes`.`is_top` = 1 UNION ALL SELECT `q0`, `q1`, CAST(NULL AS STRING) AS `person`, CAST(0 AS BIGINT) AS `row_count` FROM `kanon_run_classes`) AS `counted`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (`m0` >= 3) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0` FROM «evaluate/achieved 15» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM (SELECT `q0`, `q1`, `person` AS `value_code`, 0 AS `reference_share`, `row_count` FROM (SELECT `classes`.`q0`, `classes`.`q1`, CAST(NULL AS STRING) AS `person`, `matched`.`row_count` FROM `kanon_run_matched0` AS `matched` JOIN (SELECT * FROM `kanon_run_classes` WHERE `is_top` = 0) AS `classes` ON `classes`.`l0` IS NOT DISTINCT FROM `matched`.`l0` AND `classes`.`l1` IS NOT DISTINCT FROM `matched`.`l1` UNION ALL SELECT `classes`.`q0`, `classes`.`q1`, `everybody`.`person`, `everybody`.`row_count` FROM `kanon_run_classes` AS `classes` CROSS JOIN (SELECT CAST(NULL AS STRING) AS `person`, CAST(COALESCE(SUM(`row_count`), 0) AS BIGINT) AS `row_count` FROM `kanon_run_population0` AS `kanon_source`) AS `everybody` WHERE `classes`.`is_top` = 1 UNION ALL SELECT `q0`, `q1`, CAST(NULL AS STRING) AS `person`, CAST(0 AS BIGINT) AS `row_count` FROM `kanon_run_classes`) AS `counted`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
+
+-- frequency/raw
+CACHE TABLE `kanon_run_population0` AS SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, COUNT(*) AS `row_count` FROM `clinic`.`census` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY;
+
+-- frequency/raw
+CACHE TABLE `kanon_run_raw` AS SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, COUNT(*) AS `row_count` FROM `clinic`.`visits` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY;
+
+-- frequency/population/people
+CACHE TABLE `kanon_run_people0` AS SELECT `q0`, CAST(NULL AS STRING) AS `value_code`, CAST(0 AS BIGINT) AS `row_count` FROM `kanon_run_raw` UNION ALL SELECT `q0`, CAST(NULL AS STRING) AS `value_code`, CAST(`row_count` AS BIGINT) AS `row_count` FROM `kanon_run_population0`;
+
+-- frequency/encode
+CACHE TABLE `kanon_run_present0` AS SELECT `lookup0`.`c0` AS `code0`, `vectors`.`value_code` AS `value_code`, 0 AS `reference_share`, `vectors`.`row_count` AS `row_count` FROM (SELECT `q0`, `value_code`, CAST(SUM(`row_count`) AS BIGINT) AS `row_count` FROM `kanon_run_people0` GROUP BY `q0`, `value_code`) AS `vectors` JOIN `kanon_run_lookup0` AS `lookup0` ON `vectors`.`q0` IS NOT DISTINCT FROM `lookup0`.`value`;
+
+-- frequency/population/everybody
+SELECT SUM(CASE WHEN `value_code` IS NULL THEN `row_count` WHEN `row_count` > 0 THEN 1 ELSE 0 END) AS `persons` FROM `kanon_run_people0`;
+
+-- «evaluate/node 23»
+(`m0_own` >= `class_size` AND `m0_own` > 0 AND CAST(`class_size` AS DOUBLE) <= 1.00000000100000008e+00 * CAST(`m0_own` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= 9.99999990000000061e-02 * CAST(`m0_own` AS DOUBLE) AND `m0` >= 1)
+
+-- «evaluate/node 22»
+(CASE WHEN «evaluate/node 23» THEN 1 ELSE 0 END)
+
+-- «evaluate/node 24»
+(CASE WHEN «evaluate/node 23» THEN 0 ELSE `class_rows` END)
+
+-- «evaluate/node 26»
+(CASE WHEN (`m0_own` >= `class_size` AND `m0_own` > 0 AND CAST(`class_size` AS DOUBLE) <= 1.00000000100000008e+00 * CAST(`m0_own` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= 9.99999990000000061e-02 * CAST(`m0_own` AS DOUBLE)) THEN `m0_own` ELSE 0 END)
+
+-- «evaluate/node 25»
+(SELECT `classes`.*, SUM«evaluate/node 26» OVER () AS `m0` FROM (SELECT `base`.`k0` AS `k0`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0_own` AS `m0_own` FROM (SELECT `code0` AS `k0`, CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`row_count`) AS BIGINT) AS `class_size` FROM `kanon_run_frequency` GROUP BY `code0`) AS `base` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0_own` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `code0` AS `k0`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM `kanon_run_present0` GROUP BY `code0`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0`) AS `classes`)
+
+-- evaluate/node
+SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM«evaluate/node 22» AS `kept_classes`, SUM«evaluate/node 24» AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, 0 AS `padding_0` FROM «evaluate/node 25» AS `classes`;
+
+-- evaluate/node
+SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM«evaluate/node 22» AS `kept_classes`, SUM«evaluate/node 24» AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, 0 AS `padding_0` FROM (SELECT `classes`.*, SUM«evaluate/node 26» OVER () AS `m0` FROM (SELECT `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0_own` AS `m0_own` FROM (SELECT CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`row_count`) AS BIGINT) AS `class_size` FROM `kanon_run_frequency`) AS `base` JOIN (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0_own` FROM (SELECT `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM `kanon_run_present0` GROUP BY `value_code`) AS `counted`) AS `ranked`) AS `values0` ON 1 = 1) AS `classes`) AS `classes`;
+
+-- evaluate/achieved
+SELECT CASE WHEN `satisfied` = 1 THEN CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END ELSE -1 END AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(CASE WHEN `m0_own` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m0_own` AS DOUBLE) END) AS `worst0`, SUM(CASE WHEN CASE WHEN `m0_own` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m0_own` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0_own` >= `class_size` AND `m0_own` > 0 AND CAST(`class_size` AS DOUBLE) <= 1.00000000100000008e+00 * CAST(`m0_own` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= 9.99999990000000061e-02 * CAST(`m0_own` AS DOUBLE) AND `m0` >= 1 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0_own` >= `class_size` AND `m0_own` > 0 AND CAST(`class_size` AS DOUBLE) <= 1.00000000100000008e+00 * CAST(`m0_own` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= 9.99999990000000061e-02 * CAST(`m0_own` AS DOUBLE) AND `m0` >= 1 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `k0`, `class_rows`, `class_size`, `m0`, `m0_own`, CASE WHEN «evaluate/node 23» THEN 1 ELSE 0 END AS `satisfied` FROM «evaluate/node 25» AS `classes`) AS `flagged` GROUP BY CASE WHEN `satisfied` = 1 THEN CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END ELSE -1 END;
+
+-- evaluate/node
+SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM«evaluate/node 22» AS `kept_classes`, SUM«evaluate/node 24» AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, SUM(CASE WHEN «evaluate/node 23» THEN `class_rows` * `class_rows` ELSE 0 END) AS `kept_squares`, SUM(`class_rows` * `class_rows`) AS `squares` FROM «evaluate/node 25» AS `classes`;
+
+-- evaluate/node
+SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN `satisfied` = 1 THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN `satisfied` = 1 THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, SUM(CASE WHEN NOT (`satisfied` = 1) THEN `class_rows` * LN(`sharing_0`) ELSE 0 END) AS `suppressed_log_0` FROM (SELECT `flagged`.*, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) OVER (PARTITION BY `z0`) AS `sharing_0` FROM (SELECT `k0`, `z0`, `class_rows`, `class_size`, `m0`, `m0_own`, CASE WHEN «evaluate/node 23» THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `classes`.*, SUM«evaluate/node 26» OVER () AS `m0` FROM (SELECT `base`.`k0` AS `k0`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`z0` AS `z0`, `values0`.`m0_own` AS `m0_own` FROM (SELECT `code0` AS `k0`, CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`row_count`) AS BIGINT) AS `class_size`, MIN(`code0`) AS `z0` FROM `kanon_run_frequency` GROUP BY `code0`) AS `base` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(`z0`) AS `z0`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0_own` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share`, `z0` FROM (SELECT `code0` AS `k0`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`code0`) AS `z0` FROM `kanon_run_present0` GROUP BY `code0`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0`) AS `classes`) AS `classes`) AS `flagged`) AS `classes`;
+
+-- evaluate/node
+SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM«evaluate/node 22» AS `kept_classes`, SUM«evaluate/node 24» AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, SUM(CASE WHEN «evaluate/node 23» THEN CAST(`class_rows` AS DOUBLE) ELSE 0 END) AS `kept_vectors`, SUM(CAST(`class_rows` AS DOUBLE)) AS `vectors` FROM «evaluate/node 25» AS `classes`;
 
 -- verbs/check/unknown_persons
 SELECT COUNT(*) AS `unknown_rows` FROM `clinic`.`other` AS `checked` WHERE `checked`.`person` IS NULL;
 
--- frequency/population/moving
-WITH `kanon_run_persons0` AS «frequency/population/moving 2»
-SELECT COUNT(*) AS `moving` FROM (SELECT `person` FROM `kanon_run_persons0` GROUP BY `person` HAVING COUNT(*) > 1) AS `several`;
-
--- hierarchies/range
-WITH `kanon_run_population0` AS «hierarchies/range 4»
-«hierarchies/range 5»;
-
--- «hierarchies/nesting 33»
-WITH `kanon_run_population0` AS «hierarchies/range 4»,
-
--- hierarchies/nesting
-«hierarchies/nesting 33»
-«hierarchies/nesting 32»
-`kanon_run_domain1` AS (
-SELECT * FROM VALUES
-  ('M', 'x', '*'),
-  ('it\'s', 'x', '*'),
-  ('F\\', 'y', '*')
-AS given (`l0`, `l1`, `l2`))
-SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
-UNION ALL
-SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
-
--- hierarchies/coverage
-«hierarchies/nesting 33»
-«hierarchies/nesting 32»
-`kanon_run_domain1` AS (
-SELECT * FROM VALUES
-  ('M', 'x', '*'),
-  ('it\'s', 'x', '*'),
-  ('F\\', 'y', '*')
-AS given (`l0`, `l1`, `l2`)),
-«hierarchies/coverage 29»
-«hierarchies/coverage 31»
-UNION ALL
-«hierarchies/coverage 32»;
-
--- frequency/population/ambiguous
-«hierarchies/nesting 33»
-«hierarchies/nesting 32»
-«frequency/population/ambiguous 1»
-`kanon_run_domain1` AS (
-SELECT * FROM VALUES
-  ('M', 'x', '*'),
-  ('it\'s', 'x', '*'),
-  ('F\\', 'y', '*')
-AS given (`l0`, `l1`, `l2`)),
-«frequency/all_found 11»
-«frequency/population/ambiguous 3»
-«frequency/population/ambiguous 5»
-UNION ALL
-«frequency/population/ambiguous 6»;
-
--- frequency/all_found
-«hierarchies/nesting 33»
-«hierarchies/nesting 32»
-`kanon_run_domain1` AS (
-SELECT * FROM VALUES
-  ('M', 'x', '*'),
-  ('it\'s', 'x', '*'),
-  ('F\\', 'y', '*')
-AS given (`l0`, `l1`, `l2`)),
-«frequency/all_found 11»
-«frequency/all_found 6»
-SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`other_census` AS `whole`) AS `there0`, «frequency/all_found 9» AS `found0`, (SELECT COUNT(*) FROM `kanon_run_classes` AS `whole`) AS `there1`, «frequency/all_found 10» AS `found1`;
-
--- «frequency/population/overlap 8»
-`kanon_run_population0` AS «hierarchies/range 4»,
-
--- frequency/population/overlap
-«frequency/population/overlap 1»
-«frequency/population/overlap 8»
-«hierarchies/nesting 32»
-«frequency/population/ambiguous 1»
-«frequency/population/overlap 3»
-`kanon_run_domain1` AS (
-SELECT * FROM VALUES
-  ('M', 'x', '*'),
-  ('it\'s', 'x', '*'),
-  ('F\\', 'y', '*')
-AS given (`l0`, `l1`, `l2`)),
-«frequency/all_found 11»
-«frequency/population/overlap 4»
-«frequency/population/overlap 5»
-«frequency/population/overlap 7»;
-
--- frequency/population/coverage
-«hierarchies/nesting 33»
-«hierarchies/nesting 32»
-«frequency/population/ambiguous 1»
-«frequency/population/coverage 1»
-«frequency/population/overlap 3»
-`kanon_run_domain1` AS (
-SELECT * FROM VALUES
-  ('M', 'x', '*'),
-  ('it\'s', 'x', '*'),
-  ('F\\', 'y', '*')
-AS given (`l0`, `l1`, `l2`)),
-«frequency/all_found 11»
-«frequency/population/overlap 4»
-«frequency/population/coverage 2»
-`kanon_run_matches0` AS (SELECT `vectors`.`q0` AS `v0`, `classes`.`q0` AS `q0`, `vectors`.`q1` AS `v1`, `classes`.`q1` AS `q1`, `vectors`.`row_count` AS `row_count` FROM `kanon_run_population0` AS `vectors` JOIN `kanon_run_meaning0` AS `meaning0` ON `vectors`.`q0` IS NOT DISTINCT FROM `meaning0`.`value` JOIN `kanon_run_meaning1` AS `meaning1` ON `vectors`.`q1` IS NOT DISTINCT FROM `meaning1`.`value` JOIN (SELECT * FROM `kanon_run_classes` WHERE `is_top` = 0) AS `classes` ON `classes`.`l0` IS NOT DISTINCT FROM `meaning0`.`label` AND `classes`.`l1` IS NOT DISTINCT FROM `meaning1`.`label`)
-SELECT (SELECT COUNT(*) FROM `kanon_run_population0`) AS `vectors`, COUNT(*) AS `found`, SUM(CASE WHEN `class_count` > 1 THEN 1 ELSE 0 END) AS `shared` FROM (SELECT COUNT(*) AS `class_count` FROM `kanon_run_matches0` GROUP BY `v0`, `v1`) AS `counted`;
-
 -- evaluate/achieved
-WITH `kanon_run_persons0` AS «frequency/population/moving 2»,
-«frequency/population/overlap 8»
-«hierarchies/nesting 32»
+«evaluate/achieved 11»
+«frequency/population/overlap 1»
+«hierarchies/range 3»
+«hierarchies/nesting 30»
+«hierarchies/nesting 31»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 `kanon_run_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/all_found 11»
-«frequency/population/overlap 4»
+«frequency/population/ambiguous 2»
+«frequency/population/overlap 3»
 «frequency/population/coverage 2»
-`kanon_run_matched0` AS «evaluate/achieved 9»
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, MAX(`all_size`) AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(CASE WHEN `m0` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m0` AS DOUBLE) END) AS `worst0`, SUM(CASE WHEN CASE WHEN `m0` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m0` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= `class_size` AND `m0` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m0` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m0` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= `class_size` AND `m0` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m0` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m0` AS DOUBLE) THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, CASE WHEN (`m0` >= `class_size` AND `m0` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m0` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m0` AS DOUBLE)) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`all_size` AS `all_size`, `values0`.`m0` AS `m0` FROM «evaluate/achieved 5» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM «evaluate/achieved 11» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
+«evaluate/achieved 12»
+«evaluate/achieved 13»
+«evaluate/achieved 14»
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, MAX(`all_size`) AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MAX(CASE WHEN `m1` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m1` AS DOUBLE) END) AS `worst1`, SUM(CASE WHEN CASE WHEN `m1` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m1` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM«evaluate/achieved 5» AS `violating_classes1`, SUM«evaluate/achieved 6» AS `violating_rows1` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, `m1`, CASE WHEN (`m0` >= 5) AND «evaluate/node 20» THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`all_size` AS `all_size`, `values0`.`m0` AS `m0`, `values1`.`m1` AS `m1` FROM «evaluate/achieved 7» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM «evaluate/achieved 16» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM «evaluate/achieved 17» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values1`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
 -- disclosure/beliefs/weights
 SELECT SUM(CASE WHEN CAST(`checked`.`weight` AS DOUBLE) >= 0 AND CAST(`checked`.`weight` AS DOUBLE) < 1e300 THEN 0 ELSE 1 END) AS `unusable`, SUM(CASE WHEN CAST(`checked`.`weight` AS DOUBLE) > 0 THEN 1 ELSE 0 END) AS `positive` FROM `clinic`.`survey` AS `checked`;
 
--- «hierarchies/range 7»
+-- «hierarchies/range 6»
 (SELECT `kanon_source`.`age` AS `q0`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `s`, COUNT(*) AS `row_count` FROM `clinic`.`visits` AS `kanon_source` GROUP BY `kanon_source`.`age`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY)
 
--- «hierarchies/range 6»
-WITH `kanon_run_beliefs0_counted_source` AS «hierarchies/range 7»,
+-- «hierarchies/range 5»
+WITH `kanon_run_beliefs0_counted_source` AS «hierarchies/range 6»,
 
--- «hierarchies/range 8»
+-- «hierarchies/range 7»
 `kanon_run_beliefs0_background` AS (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `s`, SUM(CAST(`checked`.`weight` AS DOUBLE)) AS `weight` FROM `clinic`.`survey` AS `checked` GROUP BY `checked`.`age`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY),
 
--- «hierarchies/range 9»
+-- «hierarchies/range 8»
 `kanon_run_beliefs0_joint` AS (SELECT `q0`, `q1`, `s`, SUM(`weight`) AS `weight`, CAST(SUM(`held`) AS BIGINT) AS `held` FROM (SELECT `q0`, `q1`, `s`, CAST(0 AS DOUBLE) AS `weight`, CAST(`row_count` AS BIGINT) AS `held` FROM `kanon_run_beliefs0_counted_source` UNION ALL SELECT `q0`, `q1`, `s`, `weight`, CAST(0 AS BIGINT) FROM `kanon_run_beliefs0_background`) AS `known` GROUP BY `q0`, `q1`, `s`),
 
 -- hierarchies/range
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`)
 SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_beliefs0_vectors`) AS `distinct_values` WHERE NOT `value` IS NULL AND NOT (CAST(`value` AS DOUBLE) > -1000000000000000 AND CAST(`value` AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 34»
+-- «hierarchies/nesting 33»
 `kanon_run_beliefs0_lookup0` AS (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_beliefs0_vectors`) AS `distinct_values`) AS `labelled`),
 
 -- hierarchies/nesting
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 34»
+«hierarchies/nesting 33»
 `kanon_run_beliefs0_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
@@ -3398,62 +3378,62 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_beliefs0_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 33»
+-- «hierarchies/coverage 30»
 (SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_beliefs0_vectors`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_beliefs0_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 34»
+«hierarchies/nesting 33»
 `kanon_run_beliefs0_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 33»
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 30»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs0_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs0_vectors` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs0_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs0_vectors` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
--- «frequency/population/ambiguous 7»
+-- «frequency/population/ambiguous 4»
 `kanon_run_beliefs0_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs0_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs0_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs0_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
--- «frequency/population/ambiguous 8»
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 33»,
+-- «frequency/population/ambiguous 5»
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 30»,
 
--- «frequency/population/ambiguous 9»
+-- «frequency/population/ambiguous 6»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs0_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs0_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs0_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
 
 -- frequency/population/ambiguous
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 34»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 33»
+«frequency/population/ambiguous 4»
 `kanon_run_beliefs0_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/population/ambiguous 8»
-`kanon_run_beliefs0_labels1` AS «frequency/population/ambiguous 9»
+«frequency/population/ambiguous 5»
+`kanon_run_beliefs0_labels1` AS «frequency/population/ambiguous 6»
 SELECT 0 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_beliefs0_labels0` GROUP BY `label`) AS `meant`
 UNION ALL
 SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_beliefs0_labels1` GROUP BY `label`) AS `meant`;
 
 -- «disclosure/beliefs/shared 1»
-`kanon_run_beliefs0_classes` AS «frequency/all_found 7»,
+`kanon_run_beliefs0_classes` AS «frequency/all_found 6»,
 
 -- «disclosure/beliefs/shared 2»
 `kanon_run_beliefs0_meaning0` AS (SELECT `labels`.`value` AS `value`, `labels`.`label` AS `label` FROM `kanon_run_beliefs0_labels0` AS `labels` JOIN (SELECT DISTINCT `l0` AS `label` FROM `kanon_run_beliefs0_classes` WHERE `is_top` = 0) AS `written` ON `labels`.`label` IS NOT DISTINCT FROM `written`.`label`),
 
 -- «disclosure/beliefs/shared 3»
-`kanon_run_beliefs0_labels1` AS «frequency/population/ambiguous 9»,
+`kanon_run_beliefs0_labels1` AS «frequency/population/ambiguous 6»,
 
 -- «disclosure/beliefs/shared 4»
 `kanon_run_beliefs0_meaning1` AS (SELECT `labels`.`value` AS `value`, `labels`.`label` AS `label` FROM `kanon_run_beliefs0_labels1` AS `labels` JOIN (SELECT DISTINCT `l1` AS `label` FROM `kanon_run_beliefs0_classes` WHERE `is_top` = 0) AS `written` ON `labels`.`label` IS NOT DISTINCT FROM `written`.`label`),
@@ -3465,12 +3445,12 @@ SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) 
 (SELECT `v0`, `q0`, `v1`, `q1` FROM `kanon_run_beliefs0_matches` UNION ALL SELECT `vectors`.`q0`, `classes`.`q0`, `vectors`.`q1`, `classes`.`q1` FROM `kanon_run_beliefs0_vectors` AS `vectors` CROSS JOIN (SELECT * FROM `kanon_run_beliefs0_classes` WHERE `is_top` = 1) AS `classes`)
 
 -- disclosure/beliefs/shared
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 34»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 33»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 `kanon_run_beliefs0_domain1` AS (
@@ -3479,7 +3459,7 @@ SELECT * FROM VALUES
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -3511,12 +3491,12 @@ SELECT COUNT(*) AS `shared` FROM (SELECT COUNT(*) AS `class_count` FROM `kanon_r
 (SELECT `q0`, `q1`, `v0`, `v1`, `of_person`, `held`, `people`, `class_weight`, `prior_total`, `posterior_total`, CASE WHEN `prior_total` > 0 THEN CAST(`weight` AS DOUBLE) / `prior_total` ELSE 0 END AS `prior`, CASE WHEN `posterior_total` > 0 THEN CAST(`likelihood` AS DOUBLE) / `posterior_total` ELSE 0 END AS `posterior` FROM `kanon_run_with_cells_of_person_of_15` AS `cells_of_person` WHERE `of_person` = 0 OR `people` > 0)
 
 -- disclosure/beliefs/compared
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 34»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 33»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 `kanon_run_beliefs0_domain1` AS (
@@ -3525,7 +3505,7 @@ SELECT * FROM VALUES
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -3548,12 +3528,12 @@ SELECT CASE WHEN `persons` >= 5 THEN `prior_tenth` END AS `prior_from`, CASE WHE
 (SELECT `q0`, `q1`, CASE WHEN SUM(`unknown`) = 0 AND SUM(`people`) > 0 THEN MAX(`belief_change`) END AS `belief_change`, CASE WHEN SUM(`unknown`) = 0 AND SUM(`people`) > 0 AND MAX(`exposed`) = 0 THEN 0 ELSE 1 END AS `exposed`, CASE WHEN MAX(`impossible`) = 1 THEN SUM(`people`) ELSE SUM(`people` * `exposed`) END AS `exposed_persons`, SUM(`people`) AS `people`, MAX(`impossible`) AS `impossible`, SUM(CASE WHEN `impossible` = 0 THEN `people` * `unknown` ELSE 0 END) AS `unknown_persons` FROM `kanon_run_with_persons_of_20` AS `persons` GROUP BY `q0`, `q1`)
 
 -- disclosure/beliefs/summary
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 34»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 33»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 `kanon_run_beliefs0_domain1` AS (
@@ -3562,7 +3542,7 @@ SELECT * FROM VALUES
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -3577,26 +3557,26 @@ AS given (`l0`, `l1`, `l2`)),
 `kanon_run_beliefs0_judged` AS «disclosure/beliefs/summary 3»
 SELECT SUM(`people`) AS `people`, SUM(`exposed_persons`) AS `exposed_persons`, SUM(`impossible`) AS `impossible`, SUM(CASE WHEN `people` = 0 THEN 1 ELSE 0 END) AS `of_nobody`, SUM(`unknown_persons`) AS `unknown_people`, MAX(`belief_change`) AS `belief_change`, (SELECT SUM(`held`) FROM (SELECT SUM(`held`) AS `held` FROM (SELECT `q0`, `q1`, `held`, 0 AS `is_behind` FROM `kanon_run_beliefs0_joint` UNION ALL SELECT `v0`, `v1`, 0 AS `held`, 1 AS `is_behind` FROM `kanon_run_beliefs0_behind`) AS `every_vector` GROUP BY `q0`, `q1` HAVING SUM(`is_behind`) > 0) AS `every_person`) AS `all_people` FROM `kanon_run_beliefs0_judged`;
 
--- «hierarchies/range 10»
-WITH `kanon_run_beliefs1_counted_source` AS «hierarchies/range 7»,
+-- «hierarchies/range 9»
+WITH `kanon_run_beliefs1_counted_source` AS «hierarchies/range 6»,
 
--- «hierarchies/range 11»
+-- «hierarchies/range 10»
 `kanon_run_beliefs1_joint` AS (SELECT `q0`, `q1`, `s`, SUM(`weight`) AS `weight`, CAST(SUM(`held`) AS BIGINT) AS `held` FROM (SELECT `q0`, `q1`, `s`, CAST(`row_count` AS DOUBLE) AS `weight`, CAST(`row_count` AS BIGINT) AS `held` FROM `kanon_run_beliefs1_counted_source`) AS `known` GROUP BY `q0`, `q1`, `s`),
 
 -- hierarchies/range
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`)
 SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_beliefs1_vectors`) AS `distinct_values` WHERE NOT `value` IS NULL AND NOT (CAST(`value` AS DOUBLE) > -1000000000000000 AND CAST(`value` AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 35»
+-- «hierarchies/nesting 34»
 `kanon_run_beliefs1_lookup0` AS (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_beliefs1_vectors`) AS `distinct_values`) AS `labelled`),
 
 -- hierarchies/nesting
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 35»
+«hierarchies/nesting 34»
 `kanon_run_beliefs1_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
@@ -3607,60 +3587,60 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_beliefs1_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 31»
 (SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_beliefs1_vectors`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_beliefs1_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 35»
+«hierarchies/nesting 34»
 `kanon_run_beliefs1_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 34»
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 31»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs1_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs1_vectors` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs1_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs1_vectors` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
--- «frequency/population/ambiguous 10»
+-- «frequency/population/ambiguous 7»
 `kanon_run_beliefs1_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs1_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs1_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs1_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
--- «frequency/population/ambiguous 11»
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 34»,
+-- «frequency/population/ambiguous 8»
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 31»,
 
--- «frequency/population/ambiguous 12»
+-- «frequency/population/ambiguous 9»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs1_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs1_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs1_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
 
 -- frequency/population/ambiguous
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 35»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 34»
+«frequency/population/ambiguous 7»
 `kanon_run_beliefs1_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/population/ambiguous 11»
-`kanon_run_beliefs1_labels1` AS «frequency/population/ambiguous 12»
+«frequency/population/ambiguous 8»
+`kanon_run_beliefs1_labels1` AS «frequency/population/ambiguous 9»
 SELECT 0 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_beliefs1_labels0` GROUP BY `label`) AS `meant`
 UNION ALL
 SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_beliefs1_labels1` GROUP BY `label`) AS `meant`;
 
 -- «disclosure/beliefs/shared 7»
-`kanon_run_beliefs1_classes` AS «frequency/all_found 7»,
+`kanon_run_beliefs1_classes` AS «frequency/all_found 6»,
 
 -- «disclosure/beliefs/shared 8»
 `kanon_run_beliefs1_meaning0` AS (SELECT `labels`.`value` AS `value`, `labels`.`label` AS `label` FROM `kanon_run_beliefs1_labels0` AS `labels` JOIN (SELECT DISTINCT `l0` AS `label` FROM `kanon_run_beliefs1_classes` WHERE `is_top` = 0) AS `written` ON `labels`.`label` IS NOT DISTINCT FROM `written`.`label`),
 
 -- «disclosure/beliefs/shared 9»
-`kanon_run_beliefs1_labels1` AS «frequency/population/ambiguous 12»,
+`kanon_run_beliefs1_labels1` AS «frequency/population/ambiguous 9»,
 
 -- «disclosure/beliefs/shared 10»
 `kanon_run_beliefs1_meaning1` AS (SELECT `labels`.`value` AS `value`, `labels`.`label` AS `label` FROM `kanon_run_beliefs1_labels1` AS `labels` JOIN (SELECT DISTINCT `l1` AS `label` FROM `kanon_run_beliefs1_classes` WHERE `is_top` = 0) AS `written` ON `labels`.`label` IS NOT DISTINCT FROM `written`.`label`),
@@ -3672,11 +3652,11 @@ SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) 
 (SELECT `v0`, `q0`, `v1`, `q1` FROM `kanon_run_beliefs1_matches` UNION ALL SELECT `vectors`.`q0`, `classes`.`q0`, `vectors`.`q1`, `classes`.`q1` FROM `kanon_run_beliefs1_vectors` AS `vectors` CROSS JOIN (SELECT * FROM `kanon_run_beliefs1_classes` WHERE `is_top` = 1) AS `classes`)
 
 -- disclosure/beliefs/shared
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 35»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 34»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 `kanon_run_beliefs1_domain1` AS (
@@ -3685,7 +3665,7 @@ SELECT * FROM VALUES
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -3717,11 +3697,11 @@ SELECT COUNT(*) AS `shared` FROM (SELECT COUNT(*) AS `class_count` FROM `kanon_r
 (SELECT `q0`, `q1`, `v0`, `v1`, `of_person`, `held`, `people`, `class_weight`, `prior_total`, `posterior_total`, CASE WHEN `prior_total` > 0 THEN CAST(`weight` AS DOUBLE) / `prior_total` ELSE 0 END AS `prior`, CASE WHEN `posterior_total` > 0 THEN CAST(`likelihood` AS DOUBLE) / `posterior_total` ELSE 0 END AS `posterior` FROM `kanon_run_with_cells_of_person_of_14` AS `cells_of_person` WHERE `of_person` = 0 OR `people` > 0)
 
 -- disclosure/beliefs/compared
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 35»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 34»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 `kanon_run_beliefs1_domain1` AS (
@@ -3730,7 +3710,7 @@ SELECT * FROM VALUES
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -3747,11 +3727,11 @@ SELECT CASE WHEN `persons` >= 5 THEN `prior_tenth` END AS `prior_from`, CASE WHE
 (SELECT `q0`, `q1`, `of_person` * MAX(`people`) AS `people`, CASE WHEN `of_person` = 0 AND MIN(`class_weight`) <= 0 THEN 1 ELSE 0 END AS `impossible`, CASE WHEN (`of_person` = 0 AND MIN(`class_weight`) <= 0) OR (`of_person` = 1 AND (MAX(`prior_total`) <= 0 OR MAX(`posterior_total`) <= 0)) THEN 1 ELSE 0 END AS `unknown`, CASE WHEN `of_person` = 1 AND MAX(`prior_total`) > 0 AND MAX(`posterior_total`) > 0 THEN MAX(ABS(`posterior` - `prior`)) END AS `belief_change`, CASE WHEN `of_person` = 0 THEN 0 WHEN MAX(`prior_total`) <= 0 OR MAX(`posterior_total`) <= 0 THEN 1 WHEN MAX(CASE WHEN `held` > 0 AND `posterior` > 9.00000000999999994e-01 AND `prior` <= 9.00000000999999994e-01 THEN 1 ELSE 0 END) = 1 THEN 1 WHEN MAX(CASE WHEN `people` > `held` AND `posterior` < 9.99999900000000073e-03 AND `prior` >= 9.99999900000000073e-03 THEN 1 ELSE 0 END) = 1 THEN 1 ELSE 0 END AS `exposed` FROM `kanon_run_beliefs1_believed` GROUP BY `of_person`, `q0`, `q1`, `v0`, `v1`)
 
 -- disclosure/beliefs/summary
+«hierarchies/range 9»
 «hierarchies/range 10»
-«hierarchies/range 11»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 35»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 34»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 `kanon_run_beliefs1_domain1` AS (
@@ -3760,7 +3740,7 @@ SELECT * FROM VALUES
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -3776,12 +3756,12 @@ AS given (`l0`, `l1`, `l2`)),
 SELECT SUM(`people`) AS `people`, SUM(`exposed_persons`) AS `exposed_persons`, SUM(`impossible`) AS `impossible`, SUM(CASE WHEN `people` = 0 THEN 1 ELSE 0 END) AS `of_nobody`, SUM(`unknown_persons`) AS `unknown_people`, MAX(`belief_change`) AS `belief_change`, (SELECT SUM(`held`) FROM (SELECT SUM(`held`) AS `held` FROM (SELECT `q0`, `q1`, `held`, 0 AS `is_behind` FROM `kanon_run_beliefs1_joint` UNION ALL SELECT `v0`, `v1`, 0 AS `held`, 1 AS `is_behind` FROM `kanon_run_beliefs1_behind`) AS `every_vector` GROUP BY `q0`, `q1` HAVING SUM(`is_behind`) > 0) AS `every_person`) AS `all_people` FROM `kanon_run_beliefs1_judged`;
 
 -- evaluate/achieved
-«hierarchies/range 6»
+«hierarchies/range 5»
+«hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/range 9»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 34»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 33»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 `kanon_run_beliefs0_domain1` AS (
@@ -3790,7 +3770,7 @@ SELECT * FROM VALUES
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -3803,11 +3783,11 @@ AS given (`l0`, `l1`, `l2`)),
 «disclosure/beliefs/summary 1»
 «disclosure/beliefs/summary 2»
 `kanon_run_beliefs0_judged` AS «disclosure/beliefs/summary 3»,
-`kanon_run_beliefs1_counted_source` AS «hierarchies/range 7»,
-«hierarchies/range 11»
+`kanon_run_beliefs1_counted_source` AS «hierarchies/range 6»,
+«hierarchies/range 10»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 35»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 34»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 `kanon_run_beliefs1_domain1` AS (
@@ -3816,7 +3796,7 @@ SELECT * FROM VALUES
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -3829,24 +3809,24 @@ AS given (`l0`, `l1`, `l2`)),
 `kanon_run_beliefs1_believed` AS (SELECT `q0`, `q1`, `v0`, `v1`, `of_person`, `held`, `people`, `class_weight`, `prior_total`, `posterior_total`, CASE WHEN `prior_total` > 0 THEN CAST(`weight` AS DOUBLE) / `prior_total` ELSE 0 END AS `prior`, CASE WHEN `posterior_total` > 0 THEN CAST(`likelihood` AS DOUBLE) / `posterior_total` ELSE 0 END AS `posterior` FROM `kanon_run_with_cells_of_person_of_36` AS `cells_of_person` WHERE `of_person` = 0 OR `people` > 0),
 `kanon_run_with_persons_of_41` AS «disclosure/beliefs/summary 4»,
 `kanon_run_beliefs1_judged` AS (SELECT `q0`, `q1`, CASE WHEN SUM(`unknown`) = 0 AND SUM(`people`) > 0 THEN MAX(`belief_change`) END AS `belief_change`, CASE WHEN SUM(`unknown`) = 0 AND SUM(`people`) > 0 AND MAX(`exposed`) = 0 THEN 0 ELSE 1 END AS `exposed`, CASE WHEN MAX(`impossible`) = 1 THEN SUM(`people`) ELSE SUM(`people` * `exposed`) END AS `exposed_persons`, SUM(`people`) AS `people`, MAX(`impossible`) AS `impossible`, SUM(CASE WHEN `impossible` = 0 THEN `people` * `unknown` ELSE 0 END) AS `unknown_persons` FROM `kanon_run_with_persons_of_41` AS `persons` GROUP BY `q0`, `q1`)
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0_second` = 0 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0_second` = 0 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MAX(`m0_second`) AS `second0`, MAX(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1_second` = 0 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1_second` = 0 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MAX(`m1_second`) AS `second1` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m0_second`, `m1`, `m1_second`, CASE WHEN (`m0_second` = 0) AND (`m1_second` = 0) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values0`.`m0_second` AS `m0_second`, `values1`.`m1` AS `m1`, `values1`.`m1_second` AS `m1_second` FROM «evaluate/achieved 10» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MAX(`belief_change`) AS `m0`, MAX(`exposed`) AS `m0_second` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `belief_change`, `exposed` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`belief_change`) AS `belief_change`, MIN(`exposed`) AS `exposed` FROM (SELECT `q0`, `q1`, 1 AS `value_code`, 0 AS `reference_share`, `belief_change`, `exposed`, 1 AS `row_count` FROM `kanon_run_beliefs0_judged`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MAX(`belief_change`) AS `m1`, MAX(`exposed`) AS `m1_second` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `belief_change`, `exposed` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`belief_change`) AS `belief_change`, MIN(`exposed`) AS `exposed` FROM (SELECT `q0`, `q1`, 1 AS `value_code`, 0 AS `reference_share`, `belief_change`, `exposed`, 1 AS `row_count` FROM `kanon_run_beliefs1_judged`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values1`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0_second` = 0 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0_second` = 0 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MAX(`m0_second`) AS `second0`, MAX(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1_second` = 0 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1_second` = 0 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MAX(`m1_second`) AS `second1` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m0_second`, `m1`, `m1_second`, CASE WHEN (`m0_second` = 0) AND (`m1_second` = 0) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values0`.`m0_second` AS `m0_second`, `values1`.`m1` AS `m1`, `values1`.`m1_second` AS `m1_second` FROM «evaluate/achieved 15» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MAX(`belief_change`) AS `m0`, MAX(`exposed`) AS `m0_second` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `belief_change`, `exposed` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`belief_change`) AS `belief_change`, MIN(`exposed`) AS `exposed` FROM (SELECT `q0`, `q1`, 1 AS `value_code`, 0 AS `reference_share`, `belief_change`, `exposed`, 1 AS `row_count` FROM `kanon_run_beliefs0_judged`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MAX(`belief_change`) AS `m1`, MAX(`exposed`) AS `m1_second` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `belief_change`, `exposed` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`belief_change`) AS `belief_change`, MIN(`exposed`) AS `exposed` FROM (SELECT `q0`, `q1`, 1 AS `value_code`, 0 AS `reference_share`, `belief_change`, `exposed`, 1 AS `row_count` FROM `kanon_run_beliefs1_judged`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values1`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
--- «hierarchies/range 12»
+-- «hierarchies/range 11»
 (SELECT `kanon_source`.`age` AS `q0`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, COUNT(*) AS `row_count` FROM `clinic`.`visits` AS `kanon_source` GROUP BY `kanon_source`.`age`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY)
 
 -- hierarchies/range
-WITH `kanon_run_consistency_records` AS «hierarchies/range 12»
+WITH `kanon_run_consistency_records` AS «hierarchies/range 11»
 SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_consistency_records`) AS `distinct_values` WHERE NOT `value` IS NULL AND NOT (CAST(`value` AS DOUBLE) > -1000000000000000 AND CAST(`value` AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 36»
-WITH `kanon_run_consistency_records` AS «hierarchies/range 12»,
+-- «hierarchies/nesting 35»
+WITH `kanon_run_consistency_records` AS «hierarchies/range 11»,
 
--- «hierarchies/nesting 37»
+-- «hierarchies/nesting 36»
 `kanon_run_consistency_lookup0` AS (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_consistency_records`) AS `distinct_values`) AS `labelled`),
 
 -- hierarchies/nesting
+«hierarchies/nesting 35»
 «hierarchies/nesting 36»
-«hierarchies/nesting 37»
 `kanon_run_consistency_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
@@ -3857,78 +3837,78 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_consistency_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 35»
+-- «hierarchies/coverage 32»
 (SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_consistency_records`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_consistency_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
+«hierarchies/nesting 35»
 «hierarchies/nesting 36»
-«hierarchies/nesting 37»
 `kanon_run_consistency_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-`kanon_run_consistency_lookup1` AS «hierarchies/coverage 35»
+`kanon_run_consistency_lookup1` AS «hierarchies/coverage 32»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_consistency_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistency_records` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_consistency_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistency_records` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
--- «frequency/population/ambiguous 13»
+-- «frequency/population/ambiguous 10»
 `kanon_run_consistency_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_consistency_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_consistency_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_consistency_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
--- «frequency/population/ambiguous 14»
-`kanon_run_consistency_lookup1` AS «hierarchies/coverage 35»,
+-- «frequency/population/ambiguous 11»
+`kanon_run_consistency_lookup1` AS «hierarchies/coverage 32»,
 
--- «frequency/population/ambiguous 15»
+-- «frequency/population/ambiguous 12»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_consistency_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_consistency_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_consistency_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
 
 -- frequency/population/ambiguous
+«hierarchies/nesting 35»
 «hierarchies/nesting 36»
-«hierarchies/nesting 37»
-«frequency/population/ambiguous 13»
+«frequency/population/ambiguous 10»
 `kanon_run_consistency_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/population/ambiguous 14»
-`kanon_run_consistency_labels1` AS «frequency/population/ambiguous 15»
+«frequency/population/ambiguous 11»
+`kanon_run_consistency_labels1` AS «frequency/population/ambiguous 12»
 SELECT 0 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_consistency_labels0` GROUP BY `label`) AS `meant`
 UNION ALL
 SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_consistency_labels1` GROUP BY `label`) AS `meant`;
 
--- «frequency/all_found 13»
+-- «frequency/all_found 12»
 (SELECT `kanon_source`.`age` AS `q0`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, COUNT(*) AS `row_count` FROM `clinic`.`other` AS `kanon_source` GROUP BY `kanon_source`.`age`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY)
 
 -- frequency/all_found
+«hierarchies/nesting 35»
 «hierarchies/nesting 36»
-«hierarchies/nesting 37»
 `kanon_run_consistency_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/population/ambiguous 14»
-`kanon_run_consistency_rows` AS «frequency/all_found 13»
+«frequency/population/ambiguous 11»
+`kanon_run_consistency_rows` AS «frequency/all_found 12»
 SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`visits` AS `whole`) AS `there0`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_consistency_records` AS `own` JOIN `kanon_run_consistency_lookup0` AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN `kanon_run_consistency_lookup1` AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there1`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_consistency_rows` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_consistency_rows`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_consistency_rows`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`) AS `found1`;
 
 -- «evaluate/consistency/sizes 1»
 `kanon_run_consistency_numbered` AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY `q0` NULLS LAST, `q1` NULLS LAST) AS BIGINT) AS `vector`, `q0`, `q1`, `row_count` FROM `kanon_run_consistency_records` AS `counted`),
 
 -- «evaluate/consistency/sizes 2»
-`kanon_run_consistency_classes` AS «frequency/all_found 7»,
+`kanon_run_consistency_classes` AS «frequency/all_found 6»,
 
 -- «evaluate/consistency/sizes 3»
-`kanon_run_consistency_rows` AS «frequency/all_found 13»,
+`kanon_run_consistency_rows` AS «frequency/all_found 12»,
 
 -- «evaluate/consistency/sizes 4»
 (SELECT `classes`.`q0` AS `q0`, `classes`.`q1` AS `q1`, `classes`.`l0` AS `l0`, `classes`.`l1` AS `l1`, CASE WHEN `classes`.`is_top` = 1 THEN CAST(0 AS BIGINT) ELSE CAST(DENSE_RANK() OVER (ORDER BY `classes`.`l0` NULLS LAST, `classes`.`l1` NULLS LAST) AS BIGINT) END AS `place`, `counted`.`row_count` AS `row_count` FROM `kanon_run_consistency_classes` AS `classes` JOIN `kanon_run_consistency_rows` AS `counted` ON `classes`.`q0` IS NOT DISTINCT FROM `counted`.`q0` AND `classes`.`q1` IS NOT DISTINCT FROM `counted`.`q1`)
 
 -- evaluate/consistency/sizes
-«hierarchies/nesting 36»
+«hierarchies/nesting 35»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
@@ -3945,7 +3925,7 @@ SELECT (SELECT COUNT(*) FROM `kanon_run_consistency_numbered` AS `vectors`) AS `
 `kanon_run_consistency_labelled0` AS (SELECT DISTINCT `vectors`.`vector` AS `vector`, `vectors`.`row_count` AS `row_count`, `vectors`.`q1` AS `q1`, `meaning`.`label` AS `l0` FROM `kanon_run_consistency_numbered` AS `vectors` JOIN `kanon_run_consistency_meaning0` AS `meaning` ON `vectors`.`q0` IS NOT DISTINCT FROM `meaning`.`value` JOIN (SELECT DISTINCT `l0` FROM `kanon_run_consistency_shown` WHERE `place` > 0) AS `released` ON `meaning`.`label` IS NOT DISTINCT FROM `released`.`l0`),
 
 -- «evaluate/consistency/summary 4»
-`kanon_run_consistency_labels1` AS «frequency/population/ambiguous 15»,
+`kanon_run_consistency_labels1` AS «frequency/population/ambiguous 12»,
 
 -- «evaluate/consistency/summary 5»
 `kanon_run_consistency_meaning1` AS (SELECT `labels`.`value` AS `value`, `labels`.`label` AS `label` FROM `kanon_run_consistency_labels1` AS `labels` JOIN (SELECT DISTINCT `l1` AS `label` FROM `kanon_run_consistency_classes` WHERE `is_top` = 0) AS `written` ON `labels`.`label` IS NOT DISTINCT FROM `written`.`label`),
@@ -3960,13 +3940,13 @@ SELECT (SELECT COUNT(*) FROM `kanon_run_consistency_numbered` AS `vectors`) AS `
 `kanon_run_consistency_edges` AS «evaluate/consistency/summary 8»
 
 -- evaluate/consistency/summary
-«hierarchies/nesting 36»
+«hierarchies/nesting 35»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-«hierarchies/nesting 37»
-«frequency/population/ambiguous 13»
+«hierarchies/nesting 36»
+«frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
 `kanon_run_consistency_domain1` AS (
@@ -3975,7 +3955,7 @@ SELECT * FROM VALUES
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/population/ambiguous 14»
+«frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
@@ -3983,10 +3963,10 @@ AS given (`l0`, `l1`, `l2`)),
 SELECT (SELECT COALESCE(SUM(`row_count`), 0) FROM `kanon_run_consistency_numbered` AS `vectors`) AS `all_records`, (SELECT COALESCE(SUM(`row_count`), 0) FROM `kanon_run_consistency_shown` AS `shown`) AS `all_rows`, COALESCE(SUM(CASE WHEN `record_edge` = 1 THEN `records` ELSE 0 END), 0) AS `known_records`, COALESCE(SUM(CASE WHEN `row_edge` = 1 THEN `released` ELSE 0 END), 0) AS `known_rows`, COALESCE(MAX(`degree`), 0) AS `degree`, COALESCE(SUM(CASE WHEN `row_edge` = 1 AND `released` > `of_row` THEN `released` - `of_row` ELSE 0 END), 0) AS `missing_records` FROM (SELECT `records`, `released`, COUNT(*) OVER (PARTITION BY `vector`) AS `degree`, SUM(`records`) OVER (PARTITION BY `place`) AS `of_row`, ROW_NUMBER() OVER (PARTITION BY `vector` ORDER BY `place` NULLS LAST) AS `record_edge`, ROW_NUMBER() OVER (PARTITION BY `place` ORDER BY `vector` NULLS LAST) AS `row_edge` FROM `kanon_run_consistency_edges` AS `edges`) AS `beside`;
 
 -- evaluate/consistency/graph
-«hierarchies/nesting 36»
+«hierarchies/nesting 35»
 «evaluate/consistency/sizes 1»
-«hierarchies/nesting 37»
-«frequency/population/ambiguous 13»
+«hierarchies/nesting 36»
+«frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/sizes 3»
@@ -3998,21 +3978,21 @@ SELECT * FROM VALUES
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/population/ambiguous 14»
+«frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
 «evaluate/consistency/summary 7»
-SELECT `own`, `low`, `high`, `place`, MIN(`released`) AS `released`, SUM(`records`) AS `records` FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY `vector`) <= 2 THEN 0 ELSE `vector` END AS `own`, MIN(`place`) OVER (PARTITION BY `vector`) AS `low`, MAX(`place`) OVER (PARTITION BY `vector`) AS `high`, `place`, `released`, `records` FROM `kanon_run_consistency_edges` AS `edges`) AS `told` GROUP BY `own`, `low`, `high`, `place` LIMIT 20001;
+SELECT `own`, `low`, `high`, `place`, MIN(`released`) AS `released`, SUM(`records`) AS `records` FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY `vector`) <= 2 THEN 0 ELSE `vector` END AS `own`, MIN(`place`) OVER (PARTITION BY `vector`) AS `low`, MAX(`place`) OVER (PARTITION BY `vector`) AS `high`, `place`, `released`, `records` FROM `kanon_run_consistency_edges` AS `edges`) AS `told` GROUP BY `own`, `low`, `high`, `place` LIMIT 50001;
 
 -- evaluate/achieved
-WITH `kanon_run_consistency_classes` AS «frequency/all_found 7»,
+WITH `kanon_run_consistency_classes` AS «frequency/all_found 6»,
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-`kanon_run_consistency_records` AS «hierarchies/range 12»,
+`kanon_run_consistency_records` AS «hierarchies/range 11»,
 «evaluate/consistency/sizes 1»
-«hierarchies/nesting 37»
-«frequency/population/ambiguous 13»
+«hierarchies/nesting 36»
+«frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
 `kanon_run_consistency_domain1` AS (
@@ -4021,7 +4001,7 @@ SELECT * FROM VALUES
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«frequency/population/ambiguous 14»
+«frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
@@ -4031,7 +4011,7 @@ AS given (`l0`, `l1`, `l2`)),
 SELECT * FROM VALUES
   ('0', '0')
 AS given (`l0`, `l1`))
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows2`, MIN(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows3` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 2) AND (`m1` >= 2) AND (`m2` >= 2) AND (`m3` >= 2) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1`, `values0`.`m2` AS `m2`, `values0`.`m3` AS `m3` FROM «evaluate/achieved 10» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(CASE WHEN `records` < `fewest_rows` THEN `records` ELSE `fewest_rows` END) AS `m0`, MIN(`fewest_rows`) AS `m1`, MIN(`records`) AS `m2`, MIN(`fewest_matches`) AS `m3` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `records`, `fewest_rows`, `fewest_matches` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`records`) AS `records`, MIN(`fewest_rows`) AS `fewest_rows`, MIN(`fewest_matches`) AS `fewest_matches` FROM (SELECT `shown`.`q0` AS `q0`, `shown`.`q1` AS `q1`, 1 AS `value_code`, 0 AS `reference_share`, COALESCE(`counted`.`records`, 0) AS `records`, COALESCE(`counted`.`fewest_rows`, 0) AS `fewest_rows`, COALESCE(CAST(`matches`.`l1` AS BIGINT), 0) AS `fewest_matches`, 1 AS `row_count` FROM `kanon_run_consistency_shown` AS `shown` LEFT JOIN `kanon_run_consistency_counted` AS `counted` ON `shown`.`place` = `counted`.`place` LEFT JOIN `kanon_run_consistency_matches` AS `matches` ON `shown`.`place` = CAST(`matches`.`l0` AS BIGINT)) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows2`, MIN(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows3` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 2) AND (`m1` >= 2) AND (`m2` >= 2) AND (`m3` >= 2) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1`, `values0`.`m2` AS `m2`, `values0`.`m3` AS `m3` FROM «evaluate/achieved 15» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(CASE WHEN `records` < `fewest_rows` THEN `records` ELSE `fewest_rows` END) AS `m0`, MIN(`fewest_rows`) AS `m1`, MIN(`records`) AS `m2`, MIN(`fewest_matches`) AS `m3` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `records`, `fewest_rows`, `fewest_matches` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`records`) AS `records`, MIN(`fewest_rows`) AS `fewest_rows`, MIN(`fewest_matches`) AS `fewest_matches` FROM (SELECT `shown`.`q0` AS `q0`, `shown`.`q1` AS `q1`, 1 AS `value_code`, 0 AS `reference_share`, COALESCE(`counted`.`records`, 0) AS `records`, COALESCE(`counted`.`fewest_rows`, 0) AS `fewest_rows`, COALESCE(CAST(`matches`.`l1` AS BIGINT), 0) AS `fewest_matches`, 1 AS `row_count` FROM `kanon_run_consistency_shown` AS `shown` LEFT JOIN `kanon_run_consistency_counted` AS `counted` ON `shown`.`place` = `counted`.`place` LEFT JOIN `kanon_run_consistency_matches` AS `matches` ON `shown`.`place` = CAST(`matches`.`l0` AS BIGINT)) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
 -- hierarchies/nesting
 WITH `kanon_run_domain_sensitive0` AS (
@@ -4044,72 +4024,72 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_domain_sensitive0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 33»
 WITH `kanon_run_raw0` AS (SELECT CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY AS `v0`, COUNT(*) AS `row_count` FROM `clinic`.`visits` AS `original` GROUP BY CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY),
 
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 34»
 (SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`d1`, 0) AS `d1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, `labelled`.`l2`, COALESCE(`labelled`.`c2`, 0) AS `c2`, COALESCE(`labelled`.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT DISTINCT `v0` AS `value` FROM `kanon_run_raw0`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2` FROM `kanon_run_domain_sensitive0`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
--- «hierarchies/coverage 38»
+-- «hierarchies/coverage 35»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup_sensitive0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup_sensitive0` AS `labels` JOIN (SELECT `v0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_raw0` GROUP BY `v0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 
 -- hierarchies/coverage
-«hierarchies/coverage 36»
+«hierarchies/coverage 33»
 `kanon_run_domain_sensitive0` AS (
 SELECT * FROM VALUES
   ('a', 'y', 'x', '*'),
   ('it\'s', 'y', 'x', '*'),
   ('b\\', 'w', 'z', '*')
 AS given (`l0`, `l1`, `l2`, `l3`)),
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 37»
-«hierarchies/coverage 38»;
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 34»
+«hierarchies/coverage 35»;
 
--- «evaluate/achieved 12»
-`kanon_run_reference0` AS (SELECT `value` AS `reference_value`, COALESCE(CAST(`reference_count` AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `reference_share`, `group1`, COALESCE(CAST(SUM(`reference_count`) OVER (PARTITION BY `group1`) AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `group_share1`, `group2`, COALESCE(CAST(SUM(`reference_count`) OVER (PARTITION BY `group2`) AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `group_share2` FROM (SELECT `counts`.`value`, `counts`.`reference_count`, `lookup`.`c1` AS `group1`, `lookup`.`c2` AS `group2` FROM «evaluate/achieved 7» AS `counts` LEFT JOIN `kanon_run_lookup_sensitive0` AS `lookup` ON `counts`.`value` IS NOT DISTINCT FROM `lookup`.`value`) AS `value_counts`)
+-- «evaluate/achieved 18»
+`kanon_run_reference0` AS (SELECT `value` AS `reference_value`, COALESCE(CAST(`reference_count` AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `reference_share`, `group1`, COALESCE(CAST(SUM(`reference_count`) OVER (PARTITION BY `group1`) AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `group_share1`, `group2`, COALESCE(CAST(SUM(`reference_count`) OVER (PARTITION BY `group2`) AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `group_share2` FROM (SELECT `counts`.`value`, `counts`.`reference_count`, `lookup`.`c1` AS `group1`, `lookup`.`c2` AS `group2` FROM «evaluate/achieved 9» AS `counts` LEFT JOIN `kanon_run_lookup_sensitive0` AS `lookup` ON `counts`.`value` IS NOT DISTINCT FROM `lookup`.`value`) AS `value_counts`)
 
--- «evaluate/achieved 13»
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 AND SUM(CASE WHEN `value_count` > 0 AND `group1` IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 6» / 3 ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `group1`, `group_share1`, `group2`, `group_share2`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`) AS `class_total`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`, `group1`) AS `group_total1`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`, `group2`) AS `group_total2` FROM (SELECT `held`.`k0` AS `k0`, `held`.`k1` AS `k1`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share`, `reference`.`group1` AS `group1`, `reference`.`group_share1` AS `group_share1`, `reference`.`group2` AS `group2`, `reference`.`group_share2` AS `group_share2` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, CAST(COUNT(*) AS BIGINT) AS `value_count` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value_code`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `held` LEFT JOIN `kanon_run_reference0` AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`
+-- «evaluate/achieved 19»
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 AND SUM(CASE WHEN `value_count` > 0 AND `group1` IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 7» / 3 ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `group1`, `group_share1`, `group2`, `group_share2`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`) AS `class_total`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`, `group1`) AS `group_total1`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`, `group2`) AS `group_total2` FROM (SELECT `held`.`k0` AS `k0`, `held`.`k1` AS `k1`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share`, `reference`.`group1` AS `group1`, `reference`.`group_share1` AS `group_share1`, `reference`.`group2` AS `group2`, `reference`.`group_share2` AS `group_share2` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, CAST(COUNT(*) AS BIGINT) AS `value_count` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value_code`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `held` LEFT JOIN `kanon_run_reference0` AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`
 
 -- evaluate/achieved
-«hierarchies/coverage 36»
+«hierarchies/coverage 33»
 `kanon_run_domain_sensitive0` AS (
 SELECT * FROM VALUES
   ('a', 'y', 'x', '*'),
   ('it\'s', 'y', 'x', '*'),
   ('b\\', 'w', 'z', '*')
 AS given (`l0`, `l1`, `l2`, `l3`)),
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 37»,
-«evaluate/achieved 12»
-«evaluate/achieved 13»;
-
--- «hierarchies/nesting 39»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 2 THEN SUBSTRING(CAST(`value` AS STRING), 1, 2) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 2) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT DISTINCT `v0` AS `value` FROM `kanon_run_raw0`) AS `distinct_values`) AS `labelled`)
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 34»,
+«evaluate/achieved 18»
+«evaluate/achieved 19»;
 
 -- «hierarchies/nesting 38»
-`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 39»
+(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 2 THEN SUBSTRING(CAST(`value` AS STRING), 1, 2) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 2) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT DISTINCT `v0` AS `value` FROM `kanon_run_raw0`) AS `distinct_values`) AS `labelled`)
+
+-- «hierarchies/nesting 37»
+`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 38»
 
 -- hierarchies/nesting
-«hierarchies/coverage 36»
-«hierarchies/nesting 38»
+«hierarchies/coverage 33»
+«hierarchies/nesting 37»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
 -- hierarchies/coverage
-«hierarchies/coverage 36»
-«hierarchies/nesting 38»
-«hierarchies/coverage 38»;
+«hierarchies/coverage 33»
+«hierarchies/nesting 37»
+«hierarchies/coverage 35»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 36»
-«hierarchies/nesting 38»
+«hierarchies/coverage 33»
+«hierarchies/nesting 37»
 SELECT SUM(CASE WHEN `l1` <> '*' THEN 1 ELSE 0 END) AS `others1`, SUM(CASE WHEN `l2` <> '*' THEN 1 ELSE 0 END) AS `others2` FROM `kanon_run_lookup_sensitive0` AS `checked`;
 
 -- evaluate/achieved
-«hierarchies/coverage 36»
-`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 39»,
-«evaluate/achieved 12»
-«evaluate/achieved 13»;
+«hierarchies/coverage 33»
+`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 38»,
+«evaluate/achieved 18»
+«evaluate/achieved 19»;
 
 -- evaluate/achieved
 SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END + CASE WHEN `class_size` < 3 THEN 0 ELSE 1 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_size` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
@@ -4117,30 +4097,30 @@ SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) A
 -- disclosure/invariance
 WITH `kanon_run_with_earlier_rows` AS (SELECT `person`, `value`, DENSE_RANK() OVER (ORDER BY `k0` NULLS LAST, `k1` NULLS LAST) AS `class_id` FROM (SELECT `checked`.`age` AS `k0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `k1`, `checked`.`person` AS `person`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value` FROM `clinic`.`before` AS `checked`) AS `earlier_table`), `kanon_run_with_present_rows` AS (SELECT `person`, `value`, DENSE_RANK() OVER (ORDER BY `k0` NULLS LAST, `k1` NULLS LAST) AS `class_id` FROM (SELECT `checked`.`age` AS `k0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `k1`, `checked`.`person` AS `person`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value` FROM `clinic`.`other` AS `checked`) AS `present_table`), `kanon_run_with_earlier_classes` AS (SELECT `class_id`, COUNT(*) AS `class_rows`, COUNT(DISTINCT `value`) AS `class_values` FROM `kanon_run_with_earlier_rows` AS `earlier_rows` GROUP BY `class_id`), `kanon_run_with_present_classes` AS (SELECT `class_id`, COUNT(*) AS `class_rows`, COUNT(DISTINCT `value`) AS `class_values` FROM `kanon_run_with_present_rows` AS `present_rows` GROUP BY `class_id`), `kanon_run_with_moves` AS (SELECT `older`.`class_id` AS `earlier_class`, `newer`.`class_id` AS `present_class`, COUNT(*) AS `persons` FROM `kanon_run_with_earlier_rows` AS `older` JOIN `kanon_run_with_present_rows` AS `newer` ON `older`.`person` = `newer`.`person` GROUP BY `older`.`class_id`, `newer`.`class_id`), `kanon_run_with_common` AS (SELECT `moves`.`earlier_class`, `moves`.`present_class`, COUNT(*) AS `common_values` FROM `kanon_run_with_moves` AS `moves` JOIN (SELECT DISTINCT `class_id`, `value` FROM `kanon_run_with_earlier_rows` AS `earlier_rows`) AS `older` ON `older`.`class_id` = `moves`.`earlier_class` JOIN (SELECT DISTINCT `class_id`, `value` FROM `kanon_run_with_present_rows` AS `present_rows`) AS `newer` ON `newer`.`class_id` = `moves`.`present_class` AND `newer`.`value` = `older`.`value` GROUP BY `moves`.`earlier_class`, `moves`.`present_class`), `kanon_run_with_repeated` AS (SELECT `person` FROM `kanon_run_with_earlier_rows` AS `earlier_rows` WHERE NOT `person` IS NULL GROUP BY `person` HAVING COUNT(*) > 1 UNION ALL SELECT `person` FROM `kanon_run_with_present_rows` AS `present_rows` WHERE NOT `person` IS NULL GROUP BY `person` HAVING COUNT(*) > 1), `kanon_run_with_violating` AS (SELECT `class_rows` FROM `kanon_run_with_earlier_classes` AS `earlier_classes` WHERE `class_rows` <> `class_values` OR `class_rows` < 2 UNION ALL SELECT `class_rows` FROM `kanon_run_with_present_classes` AS `present_classes` WHERE `class_rows` <> `class_values` OR `class_rows` < 2) SELECT (SELECT COUNT(*) FROM `kanon_run_with_repeated` AS `repeated`) AS `repeated_persons`, (SELECT COUNT(*) FROM `kanon_run_with_violating` AS `violating`) AS `violating_classes`, (SELECT SUM(`class_rows`) FROM `kanon_run_with_violating` AS `violating`) AS `violating_rows`, (SELECT MIN(`class_rows`) FROM `kanon_run_with_earlier_classes` AS `earlier_classes`) AS `smallest_earlier`, (SELECT MIN(`class_rows`) FROM `kanon_run_with_present_classes` AS `present_classes`) AS `smallest_present`, (SELECT COUNT(*) FROM `kanon_run_with_earlier_classes` AS `earlier_classes` WHERE `class_rows` <> `class_values`) + (SELECT COUNT(*) FROM `kanon_run_with_present_classes` AS `present_classes` WHERE `class_rows` <> `class_values`) AS `repeating_classes`, (SELECT SUM(`moves`.`persons`) FROM `kanon_run_with_moves` AS `moves` JOIN `kanon_run_with_earlier_classes` AS `earlier_classes` ON `earlier_classes`.`class_id` = `moves`.`earlier_class` JOIN `kanon_run_with_present_classes` AS `present_classes` ON `present_classes`.`class_id` = `moves`.`present_class` LEFT JOIN `kanon_run_with_common` AS `common` ON `common`.`earlier_class` = `moves`.`earlier_class` AND `common`.`present_class` = `moves`.`present_class` WHERE COALESCE(`common`.`common_values`, 0) <> `earlier_classes`.`class_values` OR COALESCE(`common`.`common_values`, 0) <> `present_classes`.`class_values`) AS `changed_persons`, (SELECT SUM(`persons`) FROM `kanon_run_with_moves` AS `moves`) AS `common_persons`, (SELECT COUNT(`person`) FROM `kanon_run_with_earlier_rows` AS `earlier_rows`) AS `earlier_persons`, (SELECT COUNT(`person`) FROM `kanon_run_with_present_rows` AS `present_rows`) AS `present_persons`, (SELECT SUM(CASE WHEN `older_rows` > 0 AND `newer_rows` > 0 THEN 1 ELSE 0 END) FROM (SELECT `person`, SUM(`of_earlier`) AS `older_rows`, SUM(1 - `of_earlier`) AS `newer_rows` FROM (SELECT `person`, 1 AS `of_earlier` FROM `kanon_run_with_earlier_rows` AS `earlier_rows` UNION ALL SELECT `person`, 0 AS `of_earlier` FROM `kanon_run_with_present_rows` AS `present_rows`) AS `every_row` WHERE NOT `person` IS NULL GROUP BY `person`) AS `every_person`) AS `persons_of_both`, COALESCE((SELECT SUM(`class_rows`) FROM `kanon_run_with_earlier_classes` AS `earlier_classes`), 0) + COALESCE((SELECT SUM(`class_rows`) FROM `kanon_run_with_present_classes` AS `present_classes`), 0) AS `judged_rows`, (SELECT COUNT(*) FROM `clinic`.`before` AS `checked`) + (SELECT COUNT(*) FROM `clinic`.`other` AS `checked`) AS `all_rows`;
 
--- «hierarchies/nesting 40»
+-- «hierarchies/nesting 39»
 WITH `kanon_run_downcoded0_people` AS «hierarchies/nesting 18»,
 
--- «hierarchies/nesting 42»
+-- «hierarchies/nesting 41»
 (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_downcoded0_people`) AS `distinct_values`) AS `labelled`)
 
--- «hierarchies/nesting 41»
-`kanon_run_lookup0` AS «hierarchies/nesting 42»
+-- «hierarchies/nesting 40»
+`kanon_run_lookup0` AS «hierarchies/nesting 41»
 
 -- hierarchies/nesting
+«hierarchies/nesting 39»
 «hierarchies/nesting 40»
-«hierarchies/nesting 41»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 39»
-`kanon_run_lookup0` AS «hierarchies/nesting 42»,
+-- «hierarchies/coverage 36»
+`kanon_run_lookup0` AS «hierarchies/nesting 41»,
 
--- «hierarchies/coverage 40»
+-- «hierarchies/coverage 37»
 (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded0_people`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
-«hierarchies/nesting 40»
-«hierarchies/coverage 39»
-`kanon_run_lookup1` AS «hierarchies/coverage 40»
+«hierarchies/nesting 39»
+«hierarchies/coverage 36»
+`kanon_run_lookup1` AS «hierarchies/coverage 37»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded0_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded0_people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -4154,7 +4134,7 @@ WITH `kanon_run_downcoded0_classes` AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/nesting 41»
+«hierarchies/nesting 40»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_downcoded0_classes`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label`;
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -4170,7 +4150,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 `kanon_run_downcoded0__labelled0` AS (SELECT DISTINCT `vectors`.`q0` AS `q0`, `vectors`.`q1` AS `q1`, `vectors`.`row_count` AS `row_count`, `cover`.`label` AS `label0` FROM `kanon_run_downcoded0_people` AS `vectors` JOIN `kanon_run_downcoded0_cover0` AS `cover` ON `vectors`.`q0` IS NOT DISTINCT FROM `cover`.`value`),
 
 -- «disclosure/attacks/downcoded_facts 5»
-`kanon_run_lookup1` AS «hierarchies/coverage 40»,
+`kanon_run_lookup1` AS «hierarchies/coverage 37»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 `kanon_run_downcoded0_cover1` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_downcoded0_classes`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
@@ -4190,7 +4170,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 39»
+«hierarchies/coverage 36»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4208,7 +4188,7 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 39»
+«hierarchies/coverage 36»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4230,8 +4210,8 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 (SELECT SUM(`own`.`row_count`) FROM `kanon_run_downcoded0_classes` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_downcoded0_classes`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded0_classes`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 40»
-«hierarchies/coverage 39»
+«hierarchies/nesting 39»
+«hierarchies/coverage 36»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4245,8 +4225,8 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «disclosure/attacks/counted 54» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/counted 55» AS `found1` FROM (SELECT `q0`, `q1`, CASE WHEN `known_ones` = 1 THEN `known` ELSE `held` - `known` END AS `people`, CASE WHEN `held` = 0 THEN 0 ELSE CAST(1.0 * `known` AS DOUBLE) / `held` END AS `risk`, `known_ones` AS `exposed`, 0 AS `beyond` FROM `kanon_run_downcoded0_lowest` AS `classes` CROSS JOIN (SELECT 1 AS `known_ones` UNION ALL SELECT 0 AS `known_ones`) AS `sorts` WHERE `known_ones` = 0 OR `known` > 0) AS `cases`;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 40»
-«hierarchies/coverage 39»
+«hierarchies/nesting 39»
+«hierarchies/coverage 36»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4259,30 +4239,30 @@ SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` EL
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «disclosure/attacks/counted 54» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/counted 55» AS `found1` FROM (SELECT `q0`, `q1`, CASE WHEN `known_ones` = 1 THEN `known` ELSE `held` - `known` END AS `people`, CASE WHEN `held` = 0 THEN 0 ELSE CAST(1.0 * `known` AS DOUBLE) / `held` END AS `risk`, `known_ones` AS `exposed`, 0 AS `beyond` FROM `kanon_run_downcoded0_minimal` AS `classes` CROSS JOIN (SELECT 1 AS `known_ones` UNION ALL SELECT 0 AS `known_ones`) AS `sorts` WHERE `known_ones` = 0 OR `known` > 0) AS `cases`;
 
--- «hierarchies/nesting 43»
+-- «hierarchies/nesting 42»
 WITH `kanon_run_downcoded1_people` AS «hierarchies/nesting 18»,
 
--- «hierarchies/nesting 45»
+-- «hierarchies/nesting 44»
 (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_downcoded1_people`) AS `distinct_values`) AS `labelled`)
 
--- «hierarchies/nesting 44»
-`kanon_run_lookup0` AS «hierarchies/nesting 45»
+-- «hierarchies/nesting 43»
+`kanon_run_lookup0` AS «hierarchies/nesting 44»
 
 -- hierarchies/nesting
+«hierarchies/nesting 42»
 «hierarchies/nesting 43»
-«hierarchies/nesting 44»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 41»
-`kanon_run_lookup0` AS «hierarchies/nesting 45»,
+-- «hierarchies/coverage 38»
+`kanon_run_lookup0` AS «hierarchies/nesting 44»,
 
--- «hierarchies/coverage 42»
+-- «hierarchies/coverage 39»
 (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded1_people`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
-«hierarchies/nesting 43»
-«hierarchies/coverage 41»
-`kanon_run_lookup1` AS «hierarchies/coverage 42»
+«hierarchies/nesting 42»
+«hierarchies/coverage 38»
+`kanon_run_lookup1` AS «hierarchies/coverage 39»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded1_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded1_people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -4296,11 +4276,11 @@ WITH `kanon_run_downcoded1_classes` AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/nesting 44»
+«hierarchies/nesting 43»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_downcoded1_classes`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label`;
 
 -- «disclosure/attacks/downcoded_facts 12»
-`kanon_run_lookup1` AS «hierarchies/coverage 42»,
+`kanon_run_lookup1` AS «hierarchies/coverage 39»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 `kanon_run_downcoded1_levels` AS (SELECT `lookup`.`value` AS `value`, 0 AS `label_level`, COALESCE(`lookup`.`c0`, 0) AS `label_number`, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST(`lookup`.`l0` AS STRING) COLLATE UTF8_BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(`lookup`.`l0` AS STRING) COLLATE UTF8_BINARY)) ELSE CAST(`lookup`.`l0` AS STRING) COLLATE UTF8_BINARY END) COLLATE UTF8_BINARY AS `label` FROM `kanon_run_lookup1` AS `lookup` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded1_people`) AS `occurring` ON `lookup`.`value` IS NOT DISTINCT FROM `occurring`.`value` UNION ALL SELECT `lookup`.`value` AS `value`, 1 AS `label_level`, 0 AS `label_number`, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST(`lookup`.`l1` AS STRING) COLLATE UTF8_BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(`lookup`.`l1` AS STRING) COLLATE UTF8_BINARY)) ELSE CAST(`lookup`.`l1` AS STRING) COLLATE UTF8_BINARY END) COLLATE UTF8_BINARY AS `label` FROM `kanon_run_lookup1` AS `lookup` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded1_people`) AS `occurring` ON `lookup`.`value` IS NOT DISTINCT FROM `occurring`.`value`),
@@ -4335,7 +4315,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 41»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4353,7 +4333,7 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 41»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4372,8 +4352,8 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 (SELECT SUM(`own`.`row_count`) FROM `kanon_run_downcoded1_classes` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_downcoded1_classes`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded1_classes`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 43»
-«hierarchies/coverage 41»
+«hierarchies/nesting 42»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4387,8 +4367,8 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «disclosure/attacks/counted 57» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/counted 58» AS `found1` FROM (SELECT `q0`, `q1`, CASE WHEN `known_ones` = 1 THEN `known` ELSE `held` - `known` END AS `people`, CASE WHEN `held` = 0 THEN 0 ELSE CAST(1.0 * `known` AS DOUBLE) / `held` END AS `risk`, `known_ones` AS `exposed`, 0 AS `beyond` FROM `kanon_run_downcoded1_lowest` AS `classes` CROSS JOIN (SELECT 1 AS `known_ones` UNION ALL SELECT 0 AS `known_ones`) AS `sorts` WHERE `known_ones` = 0 OR `known` > 0) AS `cases`;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 43»
-«hierarchies/coverage 41»
+«hierarchies/nesting 42»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4401,7 +4381,7 @@ SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` EL
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «disclosure/attacks/counted 57» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/counted 58» AS `found1` FROM (SELECT `q0`, `q1`, CASE WHEN `known_ones` = 1 THEN `known` ELSE `held` - `known` END AS `people`, CASE WHEN `held` = 0 THEN 0 ELSE CAST(1.0 * `known` AS DOUBLE) / `held` END AS `risk`, `known_ones` AS `exposed`, 0 AS `beyond` FROM `kanon_run_downcoded1_minimal` AS `classes` CROSS JOIN (SELECT 1 AS `known_ones` UNION ALL SELECT 0 AS `known_ones`) AS `sorts` WHERE `known_ones` = 0 OR `known` > 0) AS `cases`;
 
--- «hierarchies/coverage 43»
+-- «hierarchies/coverage 40»
 `kanon_run_lookup0` AS (SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_consistent_people`) AS `found` LEFT JOIN «hierarchies/coverage 10» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`),
 
 -- hierarchies/coverage
@@ -4411,7 +4391,7 @@ SELECT * FROM VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«hierarchies/coverage 43»
+«hierarchies/coverage 40»
 «hierarchies/coverage 20»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistent_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
@@ -4443,7 +4423,7 @@ SELECT * FROM VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«hierarchies/coverage 43»
+«hierarchies/coverage 40»
 «disclosure/attacks/consistent 2»
 `kanon_run_consistent_positions0` AS (
 SELECT * FROM VALUES
@@ -4467,7 +4447,7 @@ SELECT * FROM VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«hierarchies/coverage 43»
+«hierarchies/coverage 40»
 «disclosure/attacks/consistent 1»
 `kanon_run_consistent_positions0` AS (
 SELECT * FROM VALUES
@@ -4492,7 +4472,7 @@ SELECT * FROM VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«hierarchies/coverage 43»
+«hierarchies/coverage 40»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 `kanon_run_consistent_positions0` AS (
@@ -4518,7 +4498,7 @@ SELECT * FROM VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«hierarchies/coverage 43»
+«hierarchies/coverage 40»
 «disclosure/attacks/consistent 2»
 `kanon_run_consistent_positions0` AS (
 SELECT * FROM VALUES

@@ -130,8 +130,11 @@ SELECT 0 AS attribute, COALESCE(SUM(written.row_count), 0) AS foreign_rows FROM 
 UNION ALL
 SELECT 1 AS attribute, COALESCE(SUM(written.row_count), 0) AS foreign_rows FROM (SELECT checked."sex" COLLATE BINARY AS label, COUNT(*) AS row_count FROM "clinic"."kanon_run_release" AS checked GROUP BY checked."sex" COLLATE BINARY) AS written LEFT JOIN (SELECT DISTINCT "l0" AS label, 1 AS known FROM "kanon_run_lookup1") AS labels ON written.label IS labels.label WHERE labels.known IS NULL;
 
+-- «evaluate/achieved 1»
+(SELECT CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_rows, CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_size FROM (SELECT "checked"."age" COLLATE BINARY AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."kanon_run_release" AS checked) AS frequency GROUP BY "q0", "q1")
+
 -- evaluate/achieved
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_rows, CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_size FROM (SELECT "checked"."age" COLLATE BINARY AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."kanon_run_release" AS checked) AS frequency GROUP BY "q0", "q1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS satisfied FROM «evaluate/achieved 1» AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS checked;
 
 -- release/manifest/create
 CREATE TABLE IF NOT EXISTS "clinic"."kanon_sql_manifest" (release_name TEXT NOT NULL, run_id TEXT NOT NULL, published_at TEXT NOT NULL, spec_hash TEXT NOT NULL, manifest TEXT NOT NULL);
@@ -384,11 +387,11 @@ CREATE TEMPORARY TABLE "kanon_run_suppressed" AS SELECT "k0", class_rows FROM (S
 -- release/write
 CREATE TEMPORARY TABLE "kanon_run_staged" AS SELECT CAST(CASE WHEN NOT suppressed.class_rows IS NULL THEN '*' ELSE "lookup0"."l0" END AS TEXT) AS "sex", "kanon_source"."dx" AS "dx", CASE WHEN NOT suppressed.class_rows IS NULL THEN 1 ELSE 0 END AS "kanon_masked" FROM "clinic"."visits" AS kanon_source JOIN "kanon_run_lookup0" AS "lookup0" ON "kanon_source"."sex" COLLATE BINARY IS "lookup0".value LEFT JOIN "kanon_run_suppressed" AS suppressed ON "lookup0"."c0" = suppressed."k0";
 
--- «evaluate/achieved 1»
+-- «evaluate/achieved 2»
 (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT "class_rows", "class_size", "m1", "m2", "m3", "m4", CASE WHEN ("class_size" >= 3) AND ("m1" >= 2) AND ("m2" >= 6.93147179559945315e-01) AND (NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00) AND (NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, COUNT(CASE WHEN value_count > 0 THEN value_code END) AS "m1", CASE WHEN SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) > 0 THEN LN(SUM(CASE WHEN NOT value_code IS NULL THEN value_count END)) - SUM(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count * LN(value_count) ELSE 0 END) / CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count END) AS REAL) ELSE 0 END AS "m2", CASE WHEN SUM(CASE WHEN NOT value_code IS NULL AND value_position >= 2 THEN value_count ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN value_position = 1 THEN value_count ELSE 0 END) AS REAL) / CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position >= 2 THEN value_count ELSE 0 END) AS REAL) ELSE NULL END AS "m3", CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS REAL) / CAST(class_total AS REAL) > reference_share THEN CAST(value_count AS REAL) / CAST(class_total AS REAL) - reference_share ELSE 0 END) ELSE NULL END AS "m4" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0") AS class_total, ROW_NUMBER() OVER (PARTITION BY "k0" ORDER BY CASE WHEN value_code IS NULL THEN 1 ELSE 0 END NULLS LAST, value_count DESC) AS value_position FROM "kanon_run_nested0" AS counted) AS ranked GROUP BY "k0") AS classes) AS flagged)
 
 -- evaluate/achieved
-WITH "kanon_run_nested0" AS (SELECT held."k0" AS "k0", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM (SELECT "q0" AS "k0", value_code, CAST(COUNT(*) AS INTEGER) AS value_rows, CAST(COUNT(*) AS INTEGER) AS value_count FROM (SELECT "checked"."sex" COLLATE BINARY AS "q0", "checked"."dx" COLLATE BINARY AS value_code, 1 AS row_count FROM "kanon_run_staged" AS checked) AS frequency GROUP BY "q0", value_code) AS held LEFT JOIN (SELECT value AS reference_value, reference_share FROM "kanon_run_sensitive0") AS reference ON held.value_code IS reference.reference_value) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE class_rows END) AS "violating_rows2", MAX("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE class_rows END) AS "violating_rows3", MAX("m4") AS "worst4", SUM(CASE WHEN "m4" IS NULL THEN 1 ELSE 0 END) AS "unbounded4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE class_rows END) AS "violating_rows4" FROM «evaluate/achieved 1» AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS checked;
+WITH "kanon_run_nested0" AS (SELECT held."k0" AS "k0", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM (SELECT "q0" AS "k0", value_code, CAST(COUNT(*) AS INTEGER) AS value_rows, CAST(COUNT(*) AS INTEGER) AS value_count FROM (SELECT "checked"."sex" COLLATE BINARY AS "q0", "checked"."dx" COLLATE BINARY AS value_code, 1 AS row_count FROM "kanon_run_staged" AS checked) AS frequency GROUP BY "q0", value_code) AS held LEFT JOIN (SELECT value AS reference_value, reference_share FROM "kanon_run_sensitive0") AS reference ON held.value_code IS reference.reference_value) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE class_rows END) AS "violating_rows2", MAX("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE class_rows END) AS "violating_rows3", MAX("m4") AS "worst4", SUM(CASE WHEN "m4" IS NULL THEN 1 ELSE 0 END) AS "unbounded4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE class_rows END) AS "violating_rows4" FROM «evaluate/achieved 2» AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS checked;
 
 -- release/copy
 CREATE TABLE "clinic"."kanon_run_release" AS SELECT "sex", "dx" FROM "kanon_run_staged" AS staged ORDER BY RANDOM() NULLS LAST;
@@ -399,11 +402,14 @@ SELECT COUNT(*) AS row_count, SUM("kanon_masked") AS masked_rows FROM "kanon_run
 -- release/labels
 SELECT 0 AS attribute, COALESCE(SUM(written.row_count), 0) AS foreign_rows FROM (SELECT checked."sex" COLLATE BINARY AS label, COUNT(*) AS row_count FROM "clinic"."kanon_run_release" AS checked GROUP BY checked."sex" COLLATE BINARY) AS written LEFT JOIN (SELECT DISTINCT "l0" AS label, 1 AS known FROM "kanon_run_lookup0") AS labels ON written.label IS labels.label WHERE labels.known IS NULL AND (written.label IS NULL OR written.label <> '*');
 
--- «evaluate/achieved 2»
+-- «evaluate/achieved 4»
 (SELECT "q0" AS "k0", value_code, CAST(COUNT(*) AS INTEGER) AS value_rows, CAST(COUNT(*) AS INTEGER) AS value_count FROM (SELECT "checked"."sex" COLLATE BINARY AS "q0", "checked"."dx" COLLATE BINARY AS value_code, 1 AS row_count FROM "clinic"."kanon_run_release" AS checked) AS frequency GROUP BY "q0", value_code)
 
+-- «evaluate/achieved 3»
+(SELECT held."k0" AS "k0", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM «evaluate/achieved 4» AS held LEFT JOIN (SELECT value AS reference_value, reference_share FROM "kanon_run_sensitive0") AS reference ON held.value_code IS reference.reference_value)
+
 -- evaluate/achieved
-WITH "kanon_run_nested0" AS (SELECT held."k0" AS "k0", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM «evaluate/achieved 2» AS held LEFT JOIN (SELECT value AS reference_value, reference_share FROM "kanon_run_sensitive0") AS reference ON held.value_code IS reference.reference_value) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE class_rows END) AS "violating_rows2", MAX("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE class_rows END) AS "violating_rows3", MAX("m4") AS "worst4", SUM(CASE WHEN "m4" IS NULL THEN 1 ELSE 0 END) AS "unbounded4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE class_rows END) AS "violating_rows4" FROM «evaluate/achieved 1» AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS checked;
+WITH "kanon_run_nested0" AS «evaluate/achieved 3» SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE class_rows END) AS "violating_rows2", MAX("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE class_rows END) AS "violating_rows3", MAX("m4") AS "worst4", SUM(CASE WHEN "m4" IS NULL THEN 1 ELSE 0 END) AS "unbounded4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE class_rows END) AS "violating_rows4" FROM «evaluate/achieved 2» AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS checked;
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '8c68bf9e5130ff6466a20d74c4ad15c42fd8fce6fd84414819e7175dae6bfc98', '{"published_at": "(the time)"}');
@@ -987,7 +993,7 @@ CREATE TEMPORARY TABLE "kanon_run_suppressed" AS WITH "kanon_run_nested0" AS (SE
 CREATE TABLE "clinic"."kanon_run_release" AS SELECT "lookup0"."l0" AS "sex", "kanon_source"."dx" AS "dx" FROM "clinic"."visits" AS kanon_source JOIN "kanon_run_lookup0" AS "lookup0" ON "kanon_source"."sex" COLLATE BINARY IS "lookup0".value LEFT JOIN "kanon_run_suppressed" AS suppressed ON "lookup0"."c0" = suppressed."k0" WHERE suppressed.class_rows IS NULL ORDER BY RANDOM() NULLS LAST;
 
 -- evaluate/achieved
-WITH "kanon_run_nested0" AS «evaluate/achieved 2», "kanon_run_nested1" AS (SELECT value AS reference_value, reference_share, "reference_values" FROM "kanon_run_sensitive0"), "kanon_run_nested2" AS (SELECT stepped.*, MIN(CASE WHEN NOT value_code IS NULL THEN "m1_own" END) OVER (PARTITION BY "k0") AS "m1_worst" FROM (SELECT stepped.*, CASE WHEN (("m1_held" - value_count - 1) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) > 0 AND ("m1_held" - value_count - 2) > 0 THEN CAST((("m1_held" - value_count - 1) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) AS REAL) / CAST(value_count AS REAL) * CAST(("m1_held" - value_count - 2) AS REAL) / CAST("m1_held" - 2 AS REAL) ELSE CAST(0 AS REAL) END AS "m1_own", CASE WHEN (("m1_held" - value_count - 0) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) > 0 AND ("m1_held" - value_count - 0) > 0 THEN CAST((("m1_held" - value_count - 0) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) AS REAL) / CAST(value_count AS REAL) ELSE CAST(0 AS REAL) END AS "m1_person", CASE WHEN (("m1_held" - value_count - 1) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) > 0 AND ("m1_held" - value_count - 1) > 0 THEN CAST((("m1_held" - value_count - 1) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) AS REAL) / CAST(value_count AS REAL) ELSE CAST(0 AS REAL) END AS "m1_person_told", CASE WHEN ("m1_held" - value_count - 0) > 0 THEN CAST(1 AS REAL) * CAST(("m1_held" - value_count - 0) AS REAL) / CAST("m1_held" - 0 AS REAL) ELSE CAST(0 AS REAL) END AS "m1_family", CASE WHEN ("m1_held" - value_count - 1) > 0 THEN CAST(1 AS REAL) * CAST(("m1_held" - value_count - 1) AS REAL) / CAST("m1_held" - 1 AS REAL) ELSE CAST(0 AS REAL) END AS "m1_family_told" FROM (SELECT stepped.*, SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_held", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 1 THEN value_count ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_most", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 2 THEN value_count ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_more" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share, "reference_values", SUM(value_count) OVER (PARTITION BY "k0") AS class_total, ROW_NUMBER() OVER (PARTITION BY "k0" ORDER BY CASE WHEN value_code IS NULL THEN 1 ELSE 0 END NULLS LAST, value_count DESC) AS value_position FROM (SELECT held."k0" AS "k0", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share, reference."reference_values" AS "reference_values" FROM "kanon_run_nested0" AS held LEFT JOIN "kanon_run_nested1" AS reference ON held.value_code IS reference.reference_value) AS counted) AS stepped) AS stepped) AS stepped), "kanon_run_nested3" AS (SELECT classes.*, COALESCE(MIN(CASE WHEN "m0_held" > 0 THEN "m0_fewest1" END) OVER (), CAST(1 AS REAL)) AS "m0_anywhere1", COALESCE(MIN(CASE WHEN "m0_held" > 0 THEN "m0_fewest2" END) OVER (), CAST(1 AS REAL)) AS "m0_anywhere2" FROM (SELECT classes.*, ("m0_factor0_1") AS "m0_fewest1", MIN(("m0_factor0_2"), ("m0_factor0_1") * ("m0_factor1_1")) AS "m0_fewest2", MIN(("m0_factor0_3"), ("m0_factor0_2") * ("m0_factor1_1"), ("m0_factor0_1") * ("m0_factor1_1") * ("m0_factor2_1")) AS "m0_fewest3" FROM (SELECT classes.*, CASE WHEN "m0_held" - 0 - "m0_top1" > 0 THEN CAST("m0_held" - 0 - "m0_top1" AS REAL) / CAST("m0_held" - 0 AS REAL) ELSE CAST(0 AS REAL) END AS "m0_factor0_1", CASE WHEN "m0_held" - 0 - "m0_top2" > 0 THEN CAST("m0_held" - 0 - "m0_top2" AS REAL) / CAST("m0_held" - 0 AS REAL) ELSE CAST(0 AS REAL) END AS "m0_factor0_2", CASE WHEN "m0_held" - 0 - "m0_top3" > 0 THEN CAST("m0_held" - 0 - "m0_top3" AS REAL) / CAST("m0_held" - 0 AS REAL) ELSE CAST(0 AS REAL) END AS "m0_factor0_3", CASE WHEN "m0_held" - 1 - "m0_top1" > 0 THEN CAST("m0_held" - 1 - "m0_top1" AS REAL) / CAST("m0_held" - 1 AS REAL) ELSE CAST(0 AS REAL) END AS "m0_factor1_1", CASE WHEN "m0_held" - 2 - "m0_top1" > 0 THEN CAST("m0_held" - 2 - "m0_top1" AS REAL) / CAST("m0_held" - 2 AS REAL) ELSE CAST(0 AS REAL) END AS "m0_factor2_1" FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS "m0_held", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 1 THEN value_count ELSE 0 END) AS "m0_top1", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 2 THEN value_count ELSE 0 END) AS "m0_top2", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 3 THEN value_count ELSE 0 END) AS "m0_top3", MAX(CASE WHEN NOT value_code IS NULL THEN CAST(1 AS REAL) / (1 + MIN("m1_own", "m1_person_told" * "m1_family_anywhere", "m1_person" * "m1_family_told_anywhere")) END) AS "m1", CASE WHEN SUM«evaluate/node 10» = 0 THEN MAX«evaluate/node 11» END AS "m2" FROM (SELECT stepped.*, COALESCE(MIN(CASE WHEN NOT value_code IS NULL THEN "m1_family" END) OVER (PARTITION BY "value_code"), CAST(1 AS REAL)) AS "m1_family_anywhere", COALESCE(MIN(CASE WHEN NOT value_code IS NULL THEN "m1_family_told" END) OVER (PARTITION BY "value_code"), CAST(1 AS REAL)) AS "m1_family_told_anywhere" FROM "kanon_run_nested2" AS stepped) AS ranked GROUP BY "k0") AS classes) AS classes) AS classes) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00 THEN 0 ELSE class_rows END) AS "violating_rows2" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN (NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01) AND (NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01) AND (NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00) THEN 1 ELSE 0 END AS satisfied FROM (SELECT classes.*, CASE WHEN "m0_held" > 0 THEN CAST("m0_top1" AS REAL) / (CAST("m0_top1" AS REAL) + CAST("m0_held" AS REAL) * MIN(("m0_fewest1") * ("m0_together2"), ("m0_fewest2") * ("m0_together1"), ("m0_fewest3"))) END AS "m0" FROM (SELECT classes.*, ("m0_anywhere1") AS "m0_together1", MIN(("m0_anywhere2"), ("m0_anywhere1") * ("m0_anywhere1")) AS "m0_together2" FROM "kanon_run_nested3" AS classes) AS classes) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS checked;
+WITH "kanon_run_nested0" AS «evaluate/achieved 4», "kanon_run_nested1" AS (SELECT value AS reference_value, reference_share, "reference_values" FROM "kanon_run_sensitive0"), "kanon_run_nested2" AS (SELECT stepped.*, MIN(CASE WHEN NOT value_code IS NULL THEN "m1_own" END) OVER (PARTITION BY "k0") AS "m1_worst" FROM (SELECT stepped.*, CASE WHEN (("m1_held" - value_count - 1) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) > 0 AND ("m1_held" - value_count - 2) > 0 THEN CAST((("m1_held" - value_count - 1) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) AS REAL) / CAST(value_count AS REAL) * CAST(("m1_held" - value_count - 2) AS REAL) / CAST("m1_held" - 2 AS REAL) ELSE CAST(0 AS REAL) END AS "m1_own", CASE WHEN (("m1_held" - value_count - 0) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) > 0 AND ("m1_held" - value_count - 0) > 0 THEN CAST((("m1_held" - value_count - 0) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) AS REAL) / CAST(value_count AS REAL) ELSE CAST(0 AS REAL) END AS "m1_person", CASE WHEN (("m1_held" - value_count - 1) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) > 0 AND ("m1_held" - value_count - 1) > 0 THEN CAST((("m1_held" - value_count - 1) - CASE WHEN value_position <= 1 THEN "m1_more" - value_count ELSE "m1_most" END) AS REAL) / CAST(value_count AS REAL) ELSE CAST(0 AS REAL) END AS "m1_person_told", CASE WHEN ("m1_held" - value_count - 0) > 0 THEN CAST(1 AS REAL) * CAST(("m1_held" - value_count - 0) AS REAL) / CAST("m1_held" - 0 AS REAL) ELSE CAST(0 AS REAL) END AS "m1_family", CASE WHEN ("m1_held" - value_count - 1) > 0 THEN CAST(1 AS REAL) * CAST(("m1_held" - value_count - 1) AS REAL) / CAST("m1_held" - 1 AS REAL) ELSE CAST(0 AS REAL) END AS "m1_family_told" FROM (SELECT stepped.*, SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_held", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 1 THEN value_count ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_most", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 2 THEN value_count ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_more" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share, "reference_values", SUM(value_count) OVER (PARTITION BY "k0") AS class_total, ROW_NUMBER() OVER (PARTITION BY "k0" ORDER BY CASE WHEN value_code IS NULL THEN 1 ELSE 0 END NULLS LAST, value_count DESC) AS value_position FROM (SELECT held."k0" AS "k0", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share, reference."reference_values" AS "reference_values" FROM "kanon_run_nested0" AS held LEFT JOIN "kanon_run_nested1" AS reference ON held.value_code IS reference.reference_value) AS counted) AS stepped) AS stepped) AS stepped), "kanon_run_nested3" AS (SELECT classes.*, COALESCE(MIN(CASE WHEN "m0_held" > 0 THEN "m0_fewest1" END) OVER (), CAST(1 AS REAL)) AS "m0_anywhere1", COALESCE(MIN(CASE WHEN "m0_held" > 0 THEN "m0_fewest2" END) OVER (), CAST(1 AS REAL)) AS "m0_anywhere2" FROM (SELECT classes.*, ("m0_factor0_1") AS "m0_fewest1", MIN(("m0_factor0_2"), ("m0_factor0_1") * ("m0_factor1_1")) AS "m0_fewest2", MIN(("m0_factor0_3"), ("m0_factor0_2") * ("m0_factor1_1"), ("m0_factor0_1") * ("m0_factor1_1") * ("m0_factor2_1")) AS "m0_fewest3" FROM (SELECT classes.*, CASE WHEN "m0_held" - 0 - "m0_top1" > 0 THEN CAST("m0_held" - 0 - "m0_top1" AS REAL) / CAST("m0_held" - 0 AS REAL) ELSE CAST(0 AS REAL) END AS "m0_factor0_1", CASE WHEN "m0_held" - 0 - "m0_top2" > 0 THEN CAST("m0_held" - 0 - "m0_top2" AS REAL) / CAST("m0_held" - 0 AS REAL) ELSE CAST(0 AS REAL) END AS "m0_factor0_2", CASE WHEN "m0_held" - 0 - "m0_top3" > 0 THEN CAST("m0_held" - 0 - "m0_top3" AS REAL) / CAST("m0_held" - 0 AS REAL) ELSE CAST(0 AS REAL) END AS "m0_factor0_3", CASE WHEN "m0_held" - 1 - "m0_top1" > 0 THEN CAST("m0_held" - 1 - "m0_top1" AS REAL) / CAST("m0_held" - 1 AS REAL) ELSE CAST(0 AS REAL) END AS "m0_factor1_1", CASE WHEN "m0_held" - 2 - "m0_top1" > 0 THEN CAST("m0_held" - 2 - "m0_top1" AS REAL) / CAST("m0_held" - 2 AS REAL) ELSE CAST(0 AS REAL) END AS "m0_factor2_1" FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS "m0_held", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 1 THEN value_count ELSE 0 END) AS "m0_top1", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 2 THEN value_count ELSE 0 END) AS "m0_top2", SUM(CASE WHEN NOT value_code IS NULL AND value_position <= 3 THEN value_count ELSE 0 END) AS "m0_top3", MAX(CASE WHEN NOT value_code IS NULL THEN CAST(1 AS REAL) / (1 + MIN("m1_own", "m1_person_told" * "m1_family_anywhere", "m1_person" * "m1_family_told_anywhere")) END) AS "m1", CASE WHEN SUM«evaluate/node 10» = 0 THEN MAX«evaluate/node 11» END AS "m2" FROM (SELECT stepped.*, COALESCE(MIN(CASE WHEN NOT value_code IS NULL THEN "m1_family" END) OVER (PARTITION BY "value_code"), CAST(1 AS REAL)) AS "m1_family_anywhere", COALESCE(MIN(CASE WHEN NOT value_code IS NULL THEN "m1_family_told" END) OVER (PARTITION BY "value_code"), CAST(1 AS REAL)) AS "m1_family_told_anywhere" FROM "kanon_run_nested2" AS stepped) AS ranked GROUP BY "k0") AS classes) AS classes) AS classes) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00 THEN 0 ELSE class_rows END) AS "violating_rows2" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN (NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01) AND (NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01) AND (NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00) THEN 1 ELSE 0 END AS satisfied FROM (SELECT classes.*, CASE WHEN "m0_held" > 0 THEN CAST("m0_top1" AS REAL) / (CAST("m0_top1" AS REAL) + CAST("m0_held" AS REAL) * MIN(("m0_fewest1") * ("m0_together2"), ("m0_fewest2") * ("m0_together1"), ("m0_fewest3"))) END AS "m0" FROM (SELECT classes.*, ("m0_anywhere1") AS "m0_together1", MIN(("m0_anywhere2"), ("m0_anywhere1") * ("m0_anywhere1")) AS "m0_together2" FROM "kanon_run_nested3" AS classes) AS classes) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS checked;
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '27a7d2ae50f16056e281e68c051c7dcb9f0883010e479ec0b15ffce861af28a8', '{"published_at": "(the time)"}');
@@ -1019,17 +1025,50 @@ CREATE TEMPORARY TABLE "kanon_run_suppressed" AS WITH "kanon_run_nested0" AS (SE
 -- release/write
 CREATE TEMPORARY TABLE "kanon_run_staged" AS SELECT CAST(CASE WHEN NOT suppressed.class_rows IS NULL THEN '*' ELSE "lookup0"."l0" END AS TEXT) AS "sex", "kanon_source"."dx" AS "dx", CASE WHEN NOT suppressed.class_rows IS NULL THEN 1 ELSE 0 END AS "kanon_masked", "kanon_source"."person" COLLATE BINARY AS "kanon_unit" FROM "clinic"."visits" AS kanon_source JOIN "kanon_run_lookup0" AS "lookup0" ON "kanon_source"."sex" COLLATE BINARY IS "lookup0".value LEFT JOIN "kanon_run_suppressed" AS suppressed ON "lookup0"."c0" = suppressed."k0";
 
--- «evaluate/achieved 3»
+-- «evaluate/achieved 5»
 (SELECT "q0" AS "k0", CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_rows, COUNT(DISTINCT unit) AS class_size, SUM(COUNT(DISTINCT unit)) OVER () AS all_size FROM "kanon_run_nested0" AS frequency GROUP BY "q0")
 
 -- evaluate/achieved
-WITH "kanon_run_nested0" AS (SELECT "checked"."sex" COLLATE BINARY AS "q0", "checked"."kanon_unit" COLLATE BINARY AS unit, 1 AS row_count FROM "kanon_run_staged" AS checked), "kanon_run_nested1" AS (SELECT "k0", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0") AS class_total FROM (SELECT held."k0" AS "k0", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM (SELECT "q0" AS "k0", value_code, CAST(COUNT(*) AS INTEGER) AS value_rows, COUNT(DISTINCT unit) AS value_count FROM (SELECT "checked"."sex" COLLATE BINARY AS "q0", "checked"."dx" COLLATE BINARY AS value_code, "checked"."kanon_unit" COLLATE BINARY AS unit, 1 AS row_count FROM "kanon_run_staged" AS checked) AS frequency GROUP BY "q0", value_code) AS held LEFT JOIN (SELECT value AS reference_value, reference_share FROM "kanon_run_sensitive0") AS reference ON held.value_code IS reference.reference_value) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE class_rows END) AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m1", CASE WHEN ("class_size" >= 3) AND (NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", CASE WHEN base.class_rows = "values0".class_rows THEN base.class_rows END AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m1" AS "m1" FROM «evaluate/achieved 3» AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS REAL) / CAST(class_total AS REAL) > reference_share THEN CAST(value_count AS REAL) / CAST(class_total AS REAL) - reference_share ELSE 0 END) ELSE NULL END AS "m1" FROM "kanon_run_nested1" AS ranked GROUP BY "k0") AS "values0" ON base."k0" IS "values0"."k0") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS checked;
+WITH "kanon_run_nested0" AS (SELECT "checked"."sex" COLLATE BINARY AS "q0", "checked"."kanon_unit" COLLATE BINARY AS unit, 1 AS row_count FROM "kanon_run_staged" AS checked), "kanon_run_nested1" AS (SELECT "k0", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0") AS class_total FROM (SELECT held."k0" AS "k0", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM (SELECT "q0" AS "k0", value_code, CAST(COUNT(*) AS INTEGER) AS value_rows, COUNT(DISTINCT unit) AS value_count FROM (SELECT "checked"."sex" COLLATE BINARY AS "q0", "checked"."dx" COLLATE BINARY AS value_code, "checked"."kanon_unit" COLLATE BINARY AS unit, 1 AS row_count FROM "kanon_run_staged" AS checked) AS frequency GROUP BY "q0", value_code) AS held LEFT JOIN (SELECT value AS reference_value, reference_share FROM "kanon_run_sensitive0") AS reference ON held.value_code IS reference.reference_value) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE class_rows END) AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m1", CASE WHEN ("class_size" >= 3) AND (NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", CASE WHEN base.class_rows = "values0".class_rows THEN base.class_rows END AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m1" AS "m1" FROM «evaluate/achieved 5» AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS REAL) / CAST(class_total AS REAL) > reference_share THEN CAST(value_count AS REAL) / CAST(class_total AS REAL) - reference_share ELSE 0 END) ELSE NULL END AS "m1" FROM "kanon_run_nested1" AS ranked GROUP BY "k0") AS "values0" ON base."k0" IS "values0"."k0") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS checked;
 
 -- release/count
 SELECT COUNT(*) AS row_count, SUM("kanon_masked") AS masked_rows, COUNT(DISTINCT CASE WHEN "kanon_masked" = 0 THEN "kanon_unit" END) AS persons FROM "kanon_run_staged" AS counted;
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '35061ef0fcbb9ea2cd4bd4eea619e022abc35b4182f3c8247205bb0ff3200df6', '{"published_at": "(the time)"}');
+
+-- evaluate/node
+SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 5) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("class_size" >= 5) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN ("class_size" >= 5) THEN CAST(class_rows AS REAL) * (0) ELSE 0 END) AS "kept_width", SUM(CAST(class_rows AS REAL) * (0)) AS "width", SUM(CASE WHEN NOT (("class_size" >= 5)) THEN 0 WHEN class_size > 0 AND 9.00000000000000000e+00 > 2.00000000000000000e+00 * class_size THEN CAST(class_rows AS REAL) / CAST(class_size AS REAL) WHEN class_size <= 0 AND 9.00000000000000000e+00 > 2.00000000000000000e+00 THEN CAST(class_rows AS REAL) ELSE 0 END) AS "found_rows" FROM (SELECT CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(row_count) AS INTEGER) AS class_size FROM "kanon_run_frequency" GROUP BY "code1", "code3") AS classes;
+
+-- evaluate/suppressed
+CREATE TEMPORARY TABLE "kanon_run_suppressed" AS SELECT "k0", "k1", class_rows FROM (SELECT "k0", "k1", "class_rows", "class_size", CASE WHEN ("class_size" >= 5) THEN 1 ELSE 0 END AS satisfied FROM (SELECT "code1" AS "k0", "code3" AS "k1", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(row_count) AS INTEGER) AS class_size FROM "kanon_run_frequency" GROUP BY "code1", "code3") AS classes) AS flagged WHERE satisfied = 0;
+
+-- evaluate/achieved
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 5 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 5 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 5) THEN 1 ELSE 0 END AS satisfied FROM «evaluate/achieved 1» AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS checked;
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '6f2ddb62448ed46a1d132fec1647efb3613d95ef2017c128245f8b9c34d2723b', '{"published_at": "(the time)"}');
+
+-- «evaluate/node 12»
+(CAST((4.16666666666666644e-02 - CAST(CAST((7.29166666666666678e-03 - CAST(CAST((3.84424603174603153e-03 - CAST(CAST(4.13411458333333339e-03 AS REAL) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) / 2) AS REAL) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) / 2)) AS REAL) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) / 2) AS REAL) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) / 2)) AS REAL) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) / 2) AS REAL) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) / 2)) AS REAL) / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) / 2) AS REAL)
+
+-- «evaluate/node 13»
+(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count * CASE FLOOR(CAST(value_count AS REAL) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(value_count AS REAL) / 2)) + CAST(CAST((4.16666666666666644e-02 - CAST(CAST((7.29166666666666678e-03 - CAST(CAST((3.84424603174603153e-03 - CAST(CAST(4.13411458333333339e-03 AS REAL) / FLOOR(CAST(value_count AS REAL) / 2) AS REAL) / FLOOR(CAST(value_count AS REAL) / 2)) AS REAL) / FLOOR(CAST(value_count AS REAL) / 2) AS REAL) / FLOOR(CAST(value_count AS REAL) / 2)) AS REAL) / FLOOR(CAST(value_count AS REAL) / 2) AS REAL) / FLOOR(CAST(value_count AS REAL) / 2)) AS REAL) / FLOOR(CAST(value_count AS REAL) / 2) AS REAL) / FLOOR(CAST(value_count AS REAL) / 2) END ELSE 0 END)
+
+-- «evaluate/node 14»
+(SELECT "k0", value_code, value_rows, value_count, reference_share FROM (SELECT "code0" AS "k0", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM "kanon_run_values0" GROUP BY "code0", value_code) AS counted)
+
+-- evaluate/node
+SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS "padding_0" FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) > 0 THEN CASE FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) / 2)) + CAST«evaluate/node 12» / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) / 2) END - SUM«evaluate/node 13» / CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) ELSE 0 END AS "m0", COUNT(CASE WHEN value_count > 0 THEN value_code END) AS "m0_second" FROM «evaluate/node 14» AS ranked GROUP BY "k0") AS classes;
+
+-- evaluate/suppressed
+CREATE TEMPORARY TABLE "kanon_run_suppressed" AS SELECT "k0", class_rows FROM (SELECT "k0", "class_rows", "class_size", "m0", "m0_second", CASE WHEN ("m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) > 0 THEN CASE FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) / 2)) + CAST«evaluate/node 12» / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) / 2) END - SUM«evaluate/node 13» / CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) ELSE 0 END AS "m0", COUNT(CASE WHEN value_count > 0 THEN value_code END) AS "m0_second" FROM «evaluate/node 14» AS ranked GROUP BY "k0") AS classes) AS flagged WHERE satisfied = 0;
+
+-- evaluate/achieved
+WITH "kanon_run_nested0" AS «evaluate/achieved 3» SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(CASE WHEN "m0_second" = 0 THEN 0 WHEN "m0" > LN("m0_second") THEN LN("m0_second") ELSE "m0" END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0_second" = 0 THEN 0 WHEN "m0" > LN("m0_second") THEN LN("m0_second") ELSE "m0" END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m0_second") AS "second0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m0_second", CASE WHEN ("m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) > 0 THEN CASE FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) / 2)) + CAST«evaluate/node 12» / FLOOR(CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) / 2) END - SUM«evaluate/node 13» / CAST(SUM(CASE WHEN NOT value_code IS NULL THEN value_count ELSE 0 END) AS REAL) ELSE 0 END AS "m0", COUNT(CASE WHEN value_count > 0 THEN value_code END) AS "m0_second" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share FROM "kanon_run_nested0" AS counted) AS ranked GROUP BY "k0") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS checked;
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'e346aa6f410e86b9a550556a2f95696a5cd705d0aadb2bce36000bcfc033bbb0', '{"published_at": "(the time)"}');
 
 -- evaluate/node
 SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) AND ("m1" >= 5) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("class_size" >= 3) AND ("m1" >= 5) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS "padding_0", 0 AS "padding_1" FROM (SELECT classes.*, SUM(CASE WHEN ("class_size" >= 3) THEN class_size ELSE 0 END) OVER (PARTITION BY "u1_0") AS "m1" FROM (SELECT CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(row_count) AS INTEGER) AS class_size, MIN("code3") AS "u1_0" FROM "kanon_run_frequency" GROUP BY "code1", "code3") AS classes) AS classes;
@@ -1097,14 +1136,14 @@ CREATE TEMPORARY TABLE "kanon_run_staged" AS SELECT "lookup0"."l0" AS "sex", "ka
 -- frequency/population/sums
 SELECT (SELECT SUM(row_count) FROM «frequency/population/sums 1» AS frequency) AS encoded_rows, (SELECT SUM(row_count) FROM "kanon_run_people0") AS all_rows;
 
--- «evaluate/achieved 4»
+-- «evaluate/achieved 6»
 (CASE WHEN "m1" >= class_size AND "m1" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m1" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m1" AS REAL) THEN 0 ELSE 1 END)
 
--- «evaluate/achieved 5»
+-- «evaluate/achieved 7»
 (CASE WHEN "m1" >= class_size AND "m1" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m1" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m1" AS REAL) THEN 0 ELSE class_rows END)
 
 -- evaluate/achieved
-WITH "kanon_run_nested0" AS (SELECT "checked"."sex" COLLATE BINARY AS "q0", "checked"."kanon_unit" COLLATE BINARY AS unit, 1 AS row_count FROM "kanon_run_staged" AS checked), "kanon_run_nested1" AS (SELECT "k0", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «frequency/population/sums 1» AS frequency GROUP BY "q0", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST(class_size AS REAL) / CAST("m1" AS REAL) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST(class_size AS REAL) / CAST("m1" AS REAL) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 4» AS "violating_classes1", SUM«evaluate/achieved 5» AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND ("m1" >= class_size AND "m1" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m1" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m1" AS REAL)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 3» AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM "kanon_run_nested1" AS ranked GROUP BY "k0") AS "values0" ON base."k0" IS "values0"."k0") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS checked;
+WITH "kanon_run_nested0" AS (SELECT "checked"."sex" COLLATE BINARY AS "q0", "checked"."kanon_unit" COLLATE BINARY AS unit, 1 AS row_count FROM "kanon_run_staged" AS checked), "kanon_run_nested1" AS (SELECT "k0", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «frequency/population/sums 1» AS frequency GROUP BY "q0", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST(class_size AS REAL) / CAST("m1" AS REAL) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST(class_size AS REAL) / CAST("m1" AS REAL) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 6» AS "violating_classes1", SUM«evaluate/achieved 7» AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND ("m1" >= class_size AND "m1" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m1" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m1" AS REAL)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 5» AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM "kanon_run_nested1" AS ranked GROUP BY "k0") AS "values0" ON base."k0" IS "values0"."k0") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS checked;
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'b7e4891c2bb1638dceb689f492a60df429168183caea352e32b42f9f7314b398', '{"published_at": "(the time)"}');
@@ -1524,21 +1563,21 @@ SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) THEN 1 
 -- evaluate/source_counts
 SELECT reference_count, COUNT(*) AS value_count FROM "kanon_run_sensitive0" AS reference WHERE NOT value IS NULL AND reference_count > 0 GROUP BY reference_count;
 
--- «evaluate/node 12»
+-- «evaluate/node 15»
 SELECT node AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes FROM (SELECT 0 AS node, "class_rows", "class_size" FROM (SELECT "code1" AS "k0", "code6" AS "k1", "code7" AS "k2", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(person_count) AS INTEGER) AS class_size FROM "kanon_run_frequency" GROUP BY "code1", "code6", "code7") AS classes
 
--- «evaluate/node 13»
+-- «evaluate/node 16»
 (SELECT "code0" AS "k0", "code6" AS "k1", "code7" AS "k2", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(person_count) AS INTEGER) AS class_size FROM "kanon_run_frequency" GROUP BY "code0", "code6", "code7")
 
 -- evaluate/node
-«evaluate/node 12»
+«evaluate/node 15»
 UNION ALL
-SELECT 1 AS node, "class_rows", "class_size" FROM «evaluate/node 13» AS classes) AS classes GROUP BY node;
+SELECT 1 AS node, "class_rows", "class_size" FROM «evaluate/node 16» AS classes) AS classes GROUP BY node;
 
 -- evaluate/node
-«evaluate/node 12»
+«evaluate/node 15»
 UNION ALL
-SELECT 1 AS node, "class_rows", "class_size" FROM «evaluate/node 13» AS classes
+SELECT 1 AS node, "class_rows", "class_size" FROM «evaluate/node 16» AS classes
 UNION ALL
 SELECT 2 AS node, "class_rows", "class_size" FROM (SELECT "code1" AS "k0", "code5" AS "k1", "code7" AS "k2", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(person_count) AS INTEGER) AS class_size FROM "kanon_run_frequency" GROUP BY "code1", "code5", "code7") AS classes
 UNION ALL
@@ -1568,6 +1607,15 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_matrix") AS row_count;
 SELECT 0 AS node, SUM(CASE WHEN class_size < 3 THEN outlier_rows ELSE 0 END) AS suppressed, SUM(outlier_rows) AS judged FROM (SELECT MIN(outlier_rows) AS outlier_rows, SUM(distance_size) AS class_size FROM "kanon_run_matrix" WHERE "d0" <= 0 AND "d1" <= 1 AND "d2" <= 0 GROUP BY outlier) AS classes
 UNION ALL
 SELECT 1 AS node, SUM(CASE WHEN class_size < 3 THEN outlier_rows ELSE 0 END) AS suppressed, SUM(outlier_rows) AS judged FROM (SELECT MIN(outlier_rows) AS outlier_rows, SUM(distance_size) AS class_size FROM "kanon_run_matrix" WHERE "d0" <= 1 AND "d1" <= 0 AND "d2" <= 1 GROUP BY outlier) AS classes;
+
+-- evaluate/distance_vectors/vectors
+CREATE TEMPORARY TABLE "kanon_run_numbered_vectors" AS SELECT ROW_NUMBER() OVER (ORDER BY "code0" NULLS LAST, "code1" NULLS LAST, "code2" NULLS LAST, "code3" NULLS LAST, "code4" NULLS LAST, "code5" NULLS LAST, "code6" NULLS LAST, "code7" NULLS LAST, "person_count" NULLS LAST) AS vector, "code0", "code1", "code2", "code3", "code4", "code5", "code6", "code7", "person_count" AS vector_size FROM "kanon_run_frequency";
+
+-- evaluate/distance_vectors/pairs
+SELECT outliers.vector AS outlier, vectors.vector AS vector, CASE WHEN vectors.vector_size >= 3 THEN vectors.vector_size END AS large_size, CASE WHEN "outliers"."code1" = "vectors"."code1" THEN 0 WHEN "outliers"."code0" = "vectors"."code0" THEN 1 ELSE 2 END AS "d0", CASE WHEN "outliers"."code6" = "vectors"."code6" THEN 0 WHEN "outliers"."code5" = "vectors"."code5" THEN 1 WHEN "outliers"."code4" = "vectors"."code4" THEN 2 WHEN "outliers"."code3" = "vectors"."code3" THEN 3 WHEN "outliers"."code2" = "vectors"."code2" THEN 4 ELSE 5 END AS "d1", CASE WHEN "outliers"."code7" = "vectors"."code7" THEN 0 ELSE 1 END AS "d2" FROM "kanon_run_numbered_vectors" AS outliers CROSS JOIN "kanon_run_numbered_vectors" AS vectors WHERE outliers.vector_size < 3;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_numbered_vectors";
 
 -- evaluate/partitions/positions
 CREATE TEMPORARY TABLE "kanon_run_positions1" AS SELECT CAST("person" AS TEXT) COLLATE BINARY AS l0, ROW_NUMBER() OVER (ORDER BY listed."person" NULLS LAST) - 1 AS l1 FROM "clinic"."sexes" AS listed;
@@ -1693,12 +1741,12 @@ SELECT MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal'
 -- hierarchies/forms
 SELECT MIN(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "greatest0", MIN(NULLIF(TYPEOF(checked."person"), 'null')) AS "least1", MAX(NULLIF(TYPEOF(checked."person"), 'null')) AS "greatest1" FROM "clinic"."visits" AS checked;
 
--- «evaluate/achieved 6»
+-- «evaluate/achieved 8»
 (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_rows, COUNT(DISTINCT unit) AS class_size, SUM(COUNT(DISTINCT unit)) OVER () AS all_size FROM "kanon_run_nested0" AS frequency GROUP BY "q0", "q1")
 
 -- evaluate/achieved
 WITH "kanon_run_reference0" AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS reference_share FROM (SELECT "original"."dx" COLLATE BINARY AS value, COUNT(DISTINCT "original"."person") AS reference_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY) AS value_counts),
-"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."person" AS unit, 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total FROM (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, CAST(COUNT(*) AS INTEGER) AS value_rows, COUNT(DISTINCT unit) AS value_count FROM (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."dx" COLLATE BINARY AS value_code, "checked"."person" AS unit, 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1", value_code) AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS reference.reference_value) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", CASE WHEN base.class_rows = "values0".class_rows THEN base.class_rows END AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 6» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS REAL) / CAST(class_total AS REAL) > reference_share THEN CAST(value_count AS REAL) / CAST(class_total AS REAL) - reference_share ELSE 0 END) ELSE NULL END AS "m0" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."person" AS unit, 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total FROM (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, CAST(COUNT(*) AS INTEGER) AS value_rows, COUNT(DISTINCT unit) AS value_count FROM (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."dx" COLLATE BINARY AS value_code, "checked"."person" AS unit, 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1", value_code) AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS reference.reference_value) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", CASE WHEN base.class_rows = "values0".class_rows THEN base.class_rows END AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 8» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS REAL) / CAST(class_total AS REAL) > reference_share THEN CAST(value_count AS REAL) / CAST(class_total AS REAL) - reference_share ELSE 0 END) ELSE NULL END AS "m0" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- hierarchies/forms
 SELECT MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "greatest1", MIN(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "least2", MAX(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "greatest2" FROM "clinic"."visits_release" AS checked;
@@ -1706,21 +1754,21 @@ SELECT MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal'
 -- hierarchies/forms
 SELECT MIN(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "greatest0" FROM "clinic"."visits" AS checked;
 
--- «evaluate/achieved 7»
+-- «evaluate/achieved 9»
 (SELECT value AS reference_value, COALESCE(CAST(reference_count AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS reference_share FROM (SELECT "original"."dx" COLLATE BINARY AS value, COUNT(*) AS reference_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY) AS value_counts)
 
--- «evaluate/achieved 8»
+-- «evaluate/achieved 10»
 (SELECT "q0" AS "k0", "q1" AS "k1", value_code, CAST(COUNT(*) AS INTEGER) AS value_rows, CAST(COUNT(*) AS INTEGER) AS value_count FROM (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."dx" COLLATE BINARY AS value_code, 1 AS row_count FROM "clinic"."visits_release" AS checked) AS frequency GROUP BY "q0", "q1", value_code)
 
 -- evaluate/achieved
-WITH "kanon_run_reference0" AS «evaluate/achieved 7»,
-"kanon_run_nested0" AS (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM «evaluate/achieved 8» AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS reference.reference_value) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS REAL) / CAST(class_total AS REAL) > reference_share THEN CAST(value_count AS REAL) / CAST(class_total AS REAL) - reference_share ELSE 0 END) ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total FROM "kanon_run_nested0" AS counted) AS ranked GROUP BY "k0", "k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."visits_release" AS checked;
+WITH "kanon_run_reference0" AS «evaluate/achieved 9»,
+"kanon_run_nested0" AS (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM «evaluate/achieved 10» AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS reference.reference_value) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS REAL) / CAST(class_total AS REAL) > reference_share THEN CAST(value_count AS REAL) / CAST(class_total AS REAL) - reference_share ELSE 0 END) ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total FROM "kanon_run_nested0" AS counted) AS ranked GROUP BY "k0", "k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."visits_release" AS checked;
 
 -- evaluate/histogram
-WITH "kanon_run_reference0" AS «evaluate/achieved 7»
+WITH "kanon_run_reference0" AS «evaluate/achieved 9»
 SELECT 0 AS histogram, bin_number, COUNT(*) AS bin_classes, SUM(class_size) AS bin_records, MIN(class_size) AS bin_smallest, SUM(class_rows) AS bin_rows FROM (SELECT class_rows, class_size, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS bin_number FROM (SELECT CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_rows, CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_size FROM (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."visits_release" AS checked) AS frequency GROUP BY "q0", "q1") AS counted) AS binned GROUP BY bin_number
 UNION ALL
-SELECT * FROM (WITH "kanon_run_nested0" AS «evaluate/achieved 8» SELECT 1 AS histogram, bin_number, COUNT(*) AS bin_classes, SUM(class_size) AS bin_records, MIN(class_size) AS bin_smallest, SUM(class_rows) AS bin_rows FROM (SELECT class_rows, class_size, CASE WHEN "m0" <= 1.00000000000000006e-09 THEN 0 WHEN "m0" <= 5.00000010000000022e-02 THEN 1 WHEN "m0" <= 1.00000001000000005e-01 THEN 2 WHEN "m0" <= 1.50000000999999994e-01 THEN 3 WHEN "m0" <= 2.00000001000000011e-01 THEN 4 WHEN "m0" <= 2.50000001000000027e-01 THEN 5 WHEN "m0" <= 3.00000001000000016e-01 THEN 6 WHEN "m0" <= 3.50000001000000005e-01 THEN 7 WHEN "m0" <= 4.00000001000000049e-01 THEN 8 WHEN "m0" <= 4.50000001000000038e-01 THEN 9 WHEN "m0" <= 5.00000000999999972e-01 THEN 10 WHEN "m0" <= 5.50000001000000016e-01 THEN 11 WHEN "m0" <= 6.00000000999999950e-01 THEN 12 WHEN "m0" <= 6.50000000999999994e-01 THEN 13 WHEN "m0" <= 7.00000000999999927e-01 THEN 14 WHEN "m0" <= 7.50000000999999972e-01 THEN 15 WHEN "m0" <= 8.00000001000000016e-01 THEN 16 WHEN "m0" <= 8.50000000999999950e-01 THEN 17 WHEN "m0" <= 9.00000000999999994e-01 THEN 18 WHEN "m0" <= 9.50000000999999927e-01 THEN 19 WHEN "m0" <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS bin_number FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS REAL) / CAST(class_total AS REAL) > reference_share THEN CAST(value_count AS REAL) / CAST(class_total AS REAL) - reference_share ELSE 0 END) ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total FROM (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM "kanon_run_nested0" AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS reference.reference_value) AS counted) AS ranked GROUP BY "k0", "k1") AS counted) AS binned GROUP BY bin_number) AS term
+SELECT * FROM (WITH "kanon_run_nested0" AS «evaluate/achieved 10» SELECT 1 AS histogram, bin_number, COUNT(*) AS bin_classes, SUM(class_size) AS bin_records, MIN(class_size) AS bin_smallest, SUM(class_rows) AS bin_rows FROM (SELECT class_rows, class_size, CASE WHEN "m0" <= 1.00000000000000006e-09 THEN 0 WHEN "m0" <= 5.00000010000000022e-02 THEN 1 WHEN "m0" <= 1.00000001000000005e-01 THEN 2 WHEN "m0" <= 1.50000000999999994e-01 THEN 3 WHEN "m0" <= 2.00000001000000011e-01 THEN 4 WHEN "m0" <= 2.50000001000000027e-01 THEN 5 WHEN "m0" <= 3.00000001000000016e-01 THEN 6 WHEN "m0" <= 3.50000001000000005e-01 THEN 7 WHEN "m0" <= 4.00000001000000049e-01 THEN 8 WHEN "m0" <= 4.50000001000000038e-01 THEN 9 WHEN "m0" <= 5.00000000999999972e-01 THEN 10 WHEN "m0" <= 5.50000001000000016e-01 THEN 11 WHEN "m0" <= 6.00000000999999950e-01 THEN 12 WHEN "m0" <= 6.50000000999999994e-01 THEN 13 WHEN "m0" <= 7.00000000999999927e-01 THEN 14 WHEN "m0" <= 7.50000000999999972e-01 THEN 15 WHEN "m0" <= 8.00000001000000016e-01 THEN 16 WHEN "m0" <= 8.50000000999999950e-01 THEN 17 WHEN "m0" <= 9.00000000999999994e-01 THEN 18 WHEN "m0" <= 9.50000000999999927e-01 THEN 19 WHEN "m0" <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS bin_number FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS REAL) / CAST(class_total AS REAL) > reference_share THEN CAST(value_count AS REAL) / CAST(class_total AS REAL) - reference_share ELSE 0 END) ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total FROM (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM "kanon_run_nested0" AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS reference.reference_value) AS counted) AS ranked GROUP BY "k0", "k1") AS counted) AS binned GROUP BY bin_number) AS term
 UNION ALL
 SELECT 0 AS histogram, -2 AS bin_number, NULL AS bin_classes, NULL AS bin_records, NULL AS bin_smallest, COUNT(*) AS bin_rows FROM "clinic"."visits_release" AS checked;
 
@@ -2728,7 +2776,7 @@ SELECT (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistent_people") -
 «disclosure/attacks/consistent 7»;
 
 -- «disclosure/attacks/graph 1»
-SELECT own, low, high, place, MIN(released) AS released, SUM(people) AS people FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY person) <= 2 THEN 0 ELSE person END AS own, MIN(place) OVER (PARTITION BY person) AS low, MAX(place) OVER (PARTITION BY person) AS high, place, released, people FROM (SELECT DENSE_RANK() OVER (ORDER BY vectors."q0" NULLS LAST, vectors."q1" NULLS LAST) AS person, DENSE_RANK() OVER (ORDER BY released."q0" NULLS LAST, released."q1" NULLS LAST) AS place, vectors.row_count AS people, released.row_count AS released FROM "kanon_run_consistent_labelled1" AS vectors JOIN "kanon_run_consistent_rows" AS released ON vectors."label0" IS released."q0" AND vectors."label1" IS released."q1") AS edges) AS told GROUP BY own, low, high, place LIMIT 20001
+SELECT own, low, high, place, MIN(released) AS released, SUM(people) AS people FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY person) <= 2 THEN 0 ELSE person END AS own, MIN(place) OVER (PARTITION BY person) AS low, MAX(place) OVER (PARTITION BY person) AS high, place, released, people FROM (SELECT DENSE_RANK() OVER (ORDER BY vectors."q0" NULLS LAST, vectors."q1" NULLS LAST) AS person, DENSE_RANK() OVER (ORDER BY released."q0" NULLS LAST, released."q1" NULLS LAST) AS place, vectors.row_count AS people, released.row_count AS released FROM "kanon_run_consistent_labelled1" AS vectors JOIN "kanon_run_consistent_rows" AS released ON vectors."label0" IS released."q0" AND vectors."label1" IS released."q1") AS edges) AS told GROUP BY own, low, high, place LIMIT 50001
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 23»
@@ -3070,17 +3118,8 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_valu
 -- «frequency/population/ambiguous 2»
 "kanon_run_lookup1" AS «hierarchies/coverage 27»,
 
--- «frequency/population/ambiguous 4»
-(SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_lookup1" AS meant) AS meanings GROUP BY value, label)
-
 -- «frequency/population/ambiguous 3»
-"kanon_run_labels1" AS «frequency/population/ambiguous 4»
-
--- «frequency/population/ambiguous 5»
-SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_labels0" GROUP BY label) AS meant
-
--- «frequency/population/ambiguous 6»
-SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_labels1" GROUP BY label) AS meant
+(SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
 «hierarchies/range 2»
@@ -3095,21 +3134,18 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('F\', 'y', '*')
 )),
 «frequency/population/ambiguous 2»
-«frequency/population/ambiguous 3»
-«frequency/population/ambiguous 5»
+"kanon_run_labels1" AS «frequency/population/ambiguous 3»
+SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_labels0" GROUP BY label) AS meant
 UNION ALL
-«frequency/population/ambiguous 6»;
-
--- «frequency/all_found 8»
-(SELECT "q0", CAST(CAST(written.q0 AS TEXT) AS TEXT) COLLATE BINARY AS "l0", "q1", CAST(CAST(written.q1 AS TEXT) AS TEXT) COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1" FROM "clinic"."other" AS checked) AS written)
+SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_labels1" GROUP BY label) AS meant;
 
 -- «frequency/all_found 7»
-(SELECT labelled.*, CASE WHEN "l0" IN ('*') AND "l1" IN ('*') THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 8» AS labelled)
+(SELECT "q0", CAST(CAST(written.q0 AS TEXT) AS TEXT) COLLATE BINARY AS "l0", "q1", CAST(CAST(written.q1 AS TEXT) AS TEXT) COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1" FROM "clinic"."other" AS checked) AS written)
 
 -- «frequency/all_found 6»
-"kanon_run_classes" AS «frequency/all_found 7»
+(SELECT labelled.*, CASE WHEN "l0" IN ('*') AND "l1" IN ('*') THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 7» AS labelled)
 
--- «frequency/all_found 9»
+-- «frequency/all_found 8»
 (SELECT COUNT(*) FROM "kanon_run_classes" AS own JOIN (SELECT DISTINCT "l0" AS value FROM "kanon_run_classes") AS "again0" ON own."l0" IS "again0".value JOIN (SELECT DISTINCT "l1" AS value FROM "kanon_run_classes") AS "again1" ON own."l1" IS "again1".value)
 
 -- frequency/all_found
@@ -3124,38 +3160,29 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('F\', 'y', '*')
 )),
 «frequency/population/ambiguous 2»
-«frequency/all_found 6»
-SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."census" AS whole) AS "there0", (SELECT SUM(own.row_count) FROM "kanon_run_population0" AS own JOIN "kanon_run_lookup0" AS "again0" ON own."q0" IS "again0".value JOIN "kanon_run_lookup1" AS "again1" ON own."q1" IS "again1".value) AS "found0", (SELECT COUNT(*) FROM "clinic"."other_census" AS whole) AS "there1", (SELECT SUM(own.row_count) FROM "kanon_run_population1" AS own JOIN "kanon_run_lookup0" AS "again0" ON own."q0" IS "again0".value JOIN "kanon_run_lookup1" AS "again1" ON own."q1" IS "again1".value) AS "found1", (SELECT COUNT(*) FROM "kanon_run_classes" AS whole) AS "there2", «frequency/all_found 9» AS "found2";
+"kanon_run_classes" AS «frequency/all_found 6»
+SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."census" AS whole) AS "there0", (SELECT SUM(own.row_count) FROM "kanon_run_population0" AS own JOIN "kanon_run_lookup0" AS "again0" ON own."q0" IS "again0".value JOIN "kanon_run_lookup1" AS "again1" ON own."q1" IS "again1".value) AS "found0", (SELECT COUNT(*) FROM "clinic"."other_census" AS whole) AS "there1", (SELECT SUM(own.row_count) FROM "kanon_run_population1" AS own JOIN "kanon_run_lookup0" AS "again0" ON own."q0" IS "again0".value JOIN "kanon_run_lookup1" AS "again1" ON own."q1" IS "again1".value) AS "found1", (SELECT COUNT(*) FROM "kanon_run_classes" AS whole) AS "there2", «frequency/all_found 8» AS "found2";
 
 -- «frequency/population/overlap 1»
-WITH "kanon_run_classes" AS «frequency/all_found 7»,
-
--- «frequency/population/overlap 2»
 "kanon_run_population0" AS «hierarchies/range 3»,
 
--- «frequency/population/overlap 3»
+-- «frequency/population/overlap 2»
 "kanon_run_meaning0" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_labels0" AS labels JOIN (SELECT DISTINCT "l0" AS label FROM "kanon_run_classes" WHERE is_top = 0) AS written ON labels.label IS written.label),
 
--- «frequency/population/overlap 4»
-"kanon_run_labels1" AS «frequency/population/ambiguous 4»,
+-- «frequency/population/overlap 3»
+"kanon_run_labels1" AS «frequency/population/ambiguous 3»,
 
--- «frequency/population/overlap 6»
+-- «frequency/population/overlap 4»
 (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_labels1" AS labels JOIN (SELECT DISTINCT "l1" AS label FROM "kanon_run_classes" WHERE is_top = 0) AS written ON labels.label IS written.label)
 
--- «frequency/population/overlap 5»
-"kanon_run_meaning1" AS «frequency/population/overlap 6»
-
--- «frequency/population/overlap 7»
-SELECT (SELECT COUNT(*) FROM "kanon_run_classes" WHERE is_top = 1) AS tops, (SELECT COUNT(*) FROM "kanon_run_classes" WHERE is_top = 0) AS others, (SELECT COUNT(*) FROM (SELECT DISTINCT "l0", "l1" FROM "kanon_run_classes" WHERE is_top = 0) AS vectors) AS looks, (SELECT COUNT(*) FROM (SELECT value FROM "kanon_run_meaning0" GROUP BY value HAVING COUNT(*) > 1) AS "several0") + (SELECT COUNT(*) FROM (SELECT value FROM "kanon_run_meaning1" GROUP BY value HAVING COUNT(*) > 1) AS "several1") AS several
-
 -- frequency/population/overlap
+WITH "kanon_run_classes" AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
-«frequency/population/overlap 2»
 «hierarchies/range 4»
 «hierarchies/nesting 32»
 «hierarchies/nesting 33»
 «frequency/population/ambiguous 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3163,24 +3190,24 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('F\', 'y', '*')
 )),
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 4»
-«frequency/population/overlap 5»
-«frequency/population/overlap 7»;
+«frequency/population/overlap 3»
+"kanon_run_meaning1" AS «frequency/population/overlap 4»
+SELECT (SELECT COUNT(*) FROM "kanon_run_classes" WHERE is_top = 1) AS tops, (SELECT COUNT(*) FROM "kanon_run_classes" WHERE is_top = 0) AS others, (SELECT COUNT(*) FROM (SELECT DISTINCT "l0", "l1" FROM "kanon_run_classes" WHERE is_top = 0) AS vectors) AS looks, (SELECT COUNT(*) FROM (SELECT value FROM "kanon_run_meaning0" GROUP BY value HAVING COUNT(*) > 1) AS "several0") + (SELECT COUNT(*) FROM (SELECT value FROM "kanon_run_meaning1" GROUP BY value HAVING COUNT(*) > 1) AS "several1") AS several;
 
 -- «frequency/population/coverage 1»
-"kanon_run_classes" AS «frequency/all_found 7»,
+"kanon_run_classes" AS «frequency/all_found 6»,
 
 -- «frequency/population/coverage 2»
-"kanon_run_meaning1" AS «frequency/population/overlap 6»,
+"kanon_run_meaning1" AS «frequency/population/overlap 4»,
 
 -- frequency/population/coverage
 WITH "kanon_run_population1" AS «hierarchies/range 5»,
-«frequency/population/overlap 2»
+«frequency/population/overlap 1»
 «hierarchies/nesting 32»
 «hierarchies/nesting 33»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3188,32 +3215,41 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('F\', 'y', '*')
 )),
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 4»
+«frequency/population/overlap 3»
 «frequency/population/coverage 2»
 "kanon_run_matches1" AS (SELECT vectors."q0" AS "v0", classes."q0" AS "q0", vectors."q1" AS "v1", classes."q1" AS "q1", vectors.row_count AS row_count FROM "kanon_run_population1" AS vectors JOIN "kanon_run_meaning0" AS "meaning0" ON vectors."q0" IS "meaning0".value JOIN "kanon_run_meaning1" AS "meaning1" ON vectors."q1" IS "meaning1".value JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS "meaning0".label AND classes."l1" IS "meaning1".label)
 SELECT (SELECT COUNT(*) FROM "kanon_run_population1") AS vectors, COUNT(*) AS found, SUM(CASE WHEN class_count > 1 THEN 1 ELSE 0 END) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_matches1" GROUP BY "v0", "v1") AS counted;
 
--- «evaluate/achieved 9»
-"kanon_run_matched0" AS (SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", kanon_source.person AS person, CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_persons0" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON kanon_source.q0 IS "meaning0".value JOIN "kanon_run_meaning1" AS "meaning1" ON kanon_source.q1 IS "meaning1".value GROUP BY "meaning0".label, "meaning1".label, kanon_source.person),
-
--- «evaluate/achieved 10»
-(SELECT "q0", "q1", person AS value_code, 0 AS reference_share, CAST(NULL AS TEXT) AS unit, row_count FROM (SELECT classes."q0", classes."q1", matched.person, matched.row_count FROM "kanon_run_matched0" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS matched."l0" AND classes."l1" IS matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT kanon_source.person AS person, CAST(COALESCE(SUM(row_count), 0) AS INTEGER) AS row_count FROM "kanon_run_persons0" AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS INTEGER) AS row_count FROM "kanon_run_classes") AS counted)
-
 -- «evaluate/achieved 11»
-(SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_rows, CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_size FROM "kanon_run_nested0" AS frequency GROUP BY "q0", "q1")
+WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 
 -- «evaluate/achieved 12»
-(SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1")
+"kanon_run_matched0" AS (SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", kanon_source.person AS person, CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_persons0" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON kanon_source.q0 IS "meaning0".value JOIN "kanon_run_meaning1" AS "meaning1" ON kanon_source.q1 IS "meaning1".value GROUP BY "meaning0".label, "meaning1".label, kanon_source.person),
+
+-- «evaluate/achieved 13»
+"kanon_run_persons1" AS «frequency/population/moving 2»,
+
+-- «evaluate/achieved 14»
+"kanon_run_matched1" AS (SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", kanon_source.person AS person, CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_persons1" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON kanon_source.q0 IS "meaning0".value JOIN "kanon_run_meaning1" AS "meaning1" ON kanon_source.q1 IS "meaning1".value GROUP BY "meaning0".label, "meaning1".label, kanon_source.person),
+
+-- «evaluate/achieved 15»
+(SELECT "q0", "q1", person AS value_code, 0 AS reference_share, CAST(NULL AS TEXT) AS unit, row_count FROM (SELECT classes."q0", classes."q1", matched.person, matched.row_count FROM "kanon_run_matched0" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS matched."l0" AND classes."l1" IS matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT kanon_source.person AS person, CAST(COALESCE(SUM(row_count), 0) AS INTEGER) AS row_count FROM "kanon_run_persons0" AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS INTEGER) AS row_count FROM "kanon_run_classes") AS counted)
+
+-- «evaluate/achieved 16»
+(SELECT "q0", "q1", person AS value_code, 0 AS reference_share, CAST(NULL AS TEXT) AS unit, row_count FROM (SELECT classes."q0", classes."q1", matched.person, matched.row_count FROM "kanon_run_matched1" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS matched."l0" AND classes."l1" IS matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT kanon_source.person AS person, CAST(COALESCE(SUM(row_count), 0) AS INTEGER) AS row_count FROM "kanon_run_persons1" AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS INTEGER) AS row_count FROM "kanon_run_classes") AS counted)
+
+-- «evaluate/achieved 17»
+(SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_rows, CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_size FROM "kanon_run_nested0" AS frequency GROUP BY "q0", "q1")
 
 -- evaluate/achieved
-WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
-«frequency/population/overlap 2»
+«evaluate/achieved 11»
+«frequency/population/overlap 1»
 «hierarchies/range 4»
 «hierarchies/nesting 32»
 «hierarchies/nesting 33»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3221,19 +3257,16 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('F\', 'y', '*')
 )),
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 4»
+«frequency/population/overlap 3»
 «frequency/population/coverage 2»
-«evaluate/achieved 9»
-"kanon_run_persons1" AS «frequency/population/moving 2»,
-"kanon_run_matched1" AS (SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", kanon_source.person AS person, CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_persons1" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON kanon_source.q0 IS "meaning0".value JOIN "kanon_run_meaning1" AS "meaning1" ON kanon_source.q1 IS "meaning1".value GROUP BY "meaning0".label, "meaning1".label, kanon_source.person),
-"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 10» AS frequency GROUP BY "q0", "q1", value_code) AS counted), "kanon_run_nested2" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM (SELECT "q0", "q1", person AS value_code, 0 AS reference_share, CAST(NULL AS TEXT) AS unit, row_count FROM (SELECT classes."q0", classes."q1", matched.person, matched.row_count FROM "kanon_run_matched1" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS matched."l0" AND classes."l1" IS matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT kanon_source.person AS person, CAST(COALESCE(SUM(row_count), 0) AS INTEGER) AS row_count FROM "kanon_run_persons1" AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS INTEGER) AS row_count FROM "kanon_run_classes") AS counted) AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST(class_size AS REAL) / CAST("m1" AS REAL) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST(class_size AS REAL) / CAST("m1" AS REAL) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 4» AS "violating_classes1", SUM«evaluate/achieved 5» AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND ("m1" >= class_size AND "m1" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m1" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m1" AS REAL)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values1"."m1" AS "m1" FROM «evaluate/achieved 11» AS base JOIN «evaluate/achieved 12» AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM "kanon_run_nested2" AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS "values1"."k0" AND base."k1" IS "values1"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
-
--- «hierarchies/range 6»
-SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_population0") AS distinct_values WHERE NOT value IS NULL AND NOT «hierarchies/range 1»
+«evaluate/achieved 12»
+«evaluate/achieved 13»
+«evaluate/achieved 14»
+"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 15» AS frequency GROUP BY "q0", "q1", value_code) AS counted), "kanon_run_nested2" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 16» AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX(CASE WHEN "m2" > 0 THEN CAST(class_size AS REAL) / CAST("m2" AS REAL) END) AS "worst2", SUM(CASE WHEN CASE WHEN "m2" > 0 THEN CAST(class_size AS REAL) / CAST("m2" AS REAL) END IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= class_size AND "m2" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m2" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m2" AS REAL) THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= class_size AND "m2" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m2" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m2" AS REAL) THEN 0 ELSE class_rows END) AS "violating_rows2" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN ("m0" >= 3) AND ("m1" >= 5) AND ("m2" >= class_size AND "m2" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m2" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m2" AS REAL)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values1"."m2" AS "m2" FROM «evaluate/achieved 17» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m2" FROM "kanon_run_nested2" AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS "values1"."k0" AND base."k1" IS "values1"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- hierarchies/range
 WITH "kanon_run_population0" AS «hierarchies/range 3»
-«hierarchies/range 6»;
+SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_population0") AS distinct_values WHERE NOT value IS NULL AND NOT «hierarchies/range 1»;
 
 -- «hierarchies/nesting 34»
 "kanon_run_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_population0") AS distinct_values) AS labelled),
@@ -3251,17 +3284,8 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 29»
-(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_population0") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON found.value COLLATE BINARY = labelled."l0")
-
 -- «hierarchies/coverage 28»
-"kanon_run_lookup1" AS «hierarchies/coverage 29»
-
--- «hierarchies/coverage 30»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q0") AS found ON labels.value IS found.value
-
--- «hierarchies/coverage 31»
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q1") AS found ON labels.value IS found.value
+(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_population0") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 2»
@@ -3272,16 +3296,16 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«hierarchies/coverage 28»
-«hierarchies/coverage 30»
+"kanon_run_lookup1" AS «hierarchies/coverage 28»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
-«hierarchies/coverage 31»;
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q1") AS found ON labels.value IS found.value;
+
+-- «frequency/all_found 9»
+"kanon_run_lookup1" AS «hierarchies/coverage 28»,
 
 -- «frequency/all_found 10»
-"kanon_run_lookup1" AS «hierarchies/coverage 29»,
-
--- «frequency/all_found 11»
-(SELECT labelled.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 8» AS labelled)
+(SELECT labelled.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 7» AS labelled)
 
 -- frequency/all_found
 «hierarchies/range 2»
@@ -3292,27 +3316,78 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/all_found 10»
-"kanon_run_classes" AS «frequency/all_found 11»
-SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."census" AS whole) AS "there0", (SELECT SUM(own.row_count) FROM "kanon_run_population0" AS own JOIN "kanon_run_lookup0" AS "again0" ON own."q0" IS "again0".value JOIN "kanon_run_lookup1" AS "again1" ON own."q1" IS "again1".value) AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" AS whole) AS "there1", «frequency/all_found 9» AS "found1";
+«frequency/all_found 9»
+"kanon_run_classes" AS «frequency/all_found 10»
+SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."census" AS whole) AS "there0", (SELECT SUM(own.row_count) FROM "kanon_run_population0" AS own JOIN "kanon_run_lookup0" AS "again0" ON own."q0" IS "again0".value JOIN "kanon_run_lookup1" AS "again1" ON own."q1" IS "again1".value) AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" AS whole) AS "there1", «frequency/all_found 8» AS "found1";
+
+-- «evaluate/achieved 18»
+(SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1")
 
 -- evaluate/achieved
 «hierarchies/range 2»
 «hierarchies/nesting 34»
 "kanon_run_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_lookup0" AS meant) AS meanings GROUP BY value, label),
-"kanon_run_classes" AS «frequency/all_found 11»,
-«frequency/population/overlap 3»
+"kanon_run_classes" AS «frequency/all_found 10»,
+«frequency/population/overlap 2»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/all_found 10»
+«frequency/all_found 9»
 "kanon_run_labels1" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_lookup1" AS meant) AS meanings GROUP BY value, label),
 «frequency/population/coverage 2»
 "kanon_run_matched0" AS (SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_population0" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON kanon_source.q0 IS "meaning0".value JOIN "kanon_run_meaning1" AS "meaning1" ON kanon_source.q1 IS "meaning1".value GROUP BY "meaning0".label, "meaning1".label),
-"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM (SELECT "q0", "q1", person AS value_code, 0 AS reference_share, row_count FROM (SELECT classes."q0", classes."q1", CAST(NULL AS TEXT) AS person, matched.row_count FROM "kanon_run_matched0" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS matched."l0" AND classes."l1" IS matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT CAST(NULL AS TEXT) AS person, CAST(COALESCE(SUM(row_count), 0) AS INTEGER) AS row_count FROM "kanon_run_population0" AS kanon_source) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS INTEGER) AS row_count FROM "kanon_run_classes") AS counted) AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 11» AS base JOIN «evaluate/achieved 12» AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM (SELECT "q0", "q1", person AS value_code, 0 AS reference_share, row_count FROM (SELECT classes."q0", classes."q1", CAST(NULL AS TEXT) AS person, matched.row_count FROM "kanon_run_matched0" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS matched."l0" AND classes."l1" IS matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT CAST(NULL AS TEXT) AS person, CAST(COALESCE(SUM(row_count), 0) AS INTEGER) AS row_count FROM "kanon_run_population0" AS kanon_source) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS INTEGER) AS row_count FROM "kanon_run_classes") AS counted) AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 17» AS base JOIN «evaluate/achieved 18» AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+
+-- frequency/raw
+CREATE TEMPORARY TABLE "kanon_run_population0" AS SELECT "kanon_source"."sex" COLLATE BINARY AS "q0", COUNT(*) AS row_count FROM "clinic"."census" AS kanon_source GROUP BY "kanon_source"."sex" COLLATE BINARY;
+
+-- frequency/raw
+CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."sex" COLLATE BINARY AS "q0", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."sex" COLLATE BINARY;
+
+-- frequency/population/people
+CREATE TEMPORARY TABLE "kanon_run_people0" AS SELECT "q0", CAST(NULL AS TEXT) AS value_code, CAST(0 AS INTEGER) AS row_count FROM "kanon_run_raw" UNION ALL SELECT "q0", CAST(NULL AS TEXT) AS value_code, CAST(row_count AS INTEGER) AS row_count FROM "kanon_run_population0";
+
+-- frequency/encode
+CREATE TEMPORARY TABLE "kanon_run_present0" AS SELECT "lookup0"."c0" AS "code0", vectors.value_code AS value_code, 0 AS reference_share, vectors.row_count AS row_count FROM (SELECT "q0", value_code, CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_people0" GROUP BY "q0", value_code) AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS "lookup0".value;
+
+-- frequency/population/everybody
+SELECT SUM(CASE WHEN value_code IS NULL THEN row_count WHEN row_count > 0 THEN 1 ELSE 0 END) AS persons FROM "kanon_run_people0";
+
+-- «evaluate/node 18»
+("m0_own" >= class_size AND "m0_own" > 0 AND CAST(class_size AS REAL) <= 1.00000000100000008e+00 * CAST("m0_own" AS REAL) AND CAST(class_size AS REAL) >= 9.99999990000000061e-02 * CAST("m0_own" AS REAL) AND "m0" >= 1)
+
+-- «evaluate/node 17»
+(CASE WHEN «evaluate/node 18» THEN 1 ELSE 0 END)
+
+-- «evaluate/node 19»
+(CASE WHEN «evaluate/node 18» THEN 0 ELSE class_rows END)
+
+-- «evaluate/node 21»
+(CASE WHEN ("m0_own" >= class_size AND "m0_own" > 0 AND CAST(class_size AS REAL) <= 1.00000000100000008e+00 * CAST("m0_own" AS REAL) AND CAST(class_size AS REAL) >= 9.99999990000000061e-02 * CAST("m0_own" AS REAL)) THEN "m0_own" ELSE 0 END)
+
+-- «evaluate/node 20»
+(SELECT classes.*, SUM«evaluate/node 21» OVER () AS "m0" FROM (SELECT base."k0" AS "k0", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0_own" AS "m0_own" FROM (SELECT "code0" AS "k0", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(row_count) AS INTEGER) AS class_size FROM "kanon_run_frequency" GROUP BY "code0") AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0_own" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share FROM "kanon_run_nested0" AS counted) AS ranked GROUP BY "k0") AS "values0" ON base."k0" IS "values0"."k0") AS classes)
+
+-- evaluate/node
+SELECT * FROM (WITH "kanon_run_nested0" AS (SELECT "code0" AS "k0", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM "kanon_run_present0" GROUP BY "code0", value_code) SELECT 0 AS node, COUNT(*) AS classes, SUM«evaluate/node 17» AS kept_classes, SUM«evaluate/node 19» AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS "padding_0" FROM «evaluate/node 20» AS classes) AS term;
+
+-- evaluate/node
+SELECT * FROM (WITH "kanon_run_nested0" AS (SELECT value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM "kanon_run_present0" GROUP BY value_code) SELECT 0 AS node, COUNT(*) AS classes, SUM«evaluate/node 17» AS kept_classes, SUM«evaluate/node 19» AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS "padding_0" FROM (SELECT classes.*, SUM«evaluate/node 21» OVER () AS "m0" FROM (SELECT base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0_own" AS "m0_own" FROM (SELECT CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(row_count) AS INTEGER) AS class_size FROM "kanon_run_frequency") AS base JOIN (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0_own" FROM (SELECT value_code, value_rows, value_count, reference_share FROM "kanon_run_nested0" AS counted) AS ranked) AS "values0" ON 1 = 1) AS classes) AS classes) AS term;
+
+-- evaluate/achieved
+WITH "kanon_run_nested0" AS (SELECT "k0", value_code, value_rows, value_count, reference_share FROM (SELECT "code0" AS "k0", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM "kanon_run_present0" GROUP BY "code0", value_code) AS counted) SELECT CASE WHEN satisfied = 1 THEN CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END ELSE -1 END AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(CASE WHEN "m0_own" > 0 THEN CAST(class_size AS REAL) / CAST("m0_own" AS REAL) END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0_own" > 0 THEN CAST(class_size AS REAL) / CAST("m0_own" AS REAL) END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0_own" >= class_size AND "m0_own" > 0 AND CAST(class_size AS REAL) <= 1.00000000100000008e+00 * CAST("m0_own" AS REAL) AND CAST(class_size AS REAL) >= 9.99999990000000061e-02 * CAST("m0_own" AS REAL) AND "m0" >= 1 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0_own" >= class_size AND "m0_own" > 0 AND CAST(class_size AS REAL) <= 1.00000000100000008e+00 * CAST("m0_own" AS REAL) AND CAST(class_size AS REAL) >= 9.99999990000000061e-02 * CAST("m0_own" AS REAL) AND "m0" >= 1 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT "k0", "class_rows", "class_size", "m0", "m0_own", CASE WHEN «evaluate/node 18» THEN 1 ELSE 0 END AS satisfied FROM (SELECT classes.*, SUM«evaluate/node 21» OVER () AS "m0" FROM (SELECT base."k0" AS "k0", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0_own" AS "m0_own" FROM (SELECT "code0" AS "k0", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(row_count) AS INTEGER) AS class_size FROM "kanon_run_frequency" GROUP BY "code0") AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0_own" FROM "kanon_run_nested0" AS ranked GROUP BY "k0") AS "values0" ON base."k0" IS "values0"."k0") AS classes) AS classes) AS flagged GROUP BY CASE WHEN satisfied = 1 THEN CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END ELSE -1 END;
+
+-- evaluate/node
+SELECT * FROM (WITH "kanon_run_nested0" AS (SELECT "code0" AS "k0", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM "kanon_run_present0" GROUP BY "code0", value_code) SELECT 0 AS node, COUNT(*) AS classes, SUM«evaluate/node 17» AS kept_classes, SUM«evaluate/node 19» AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN «evaluate/node 18» THEN class_rows * class_rows ELSE 0 END) AS "kept_squares", SUM(class_rows * class_rows) AS "squares" FROM «evaluate/node 20» AS classes) AS term;
+
+-- evaluate/node
+SELECT * FROM (WITH "kanon_run_nested0" AS (SELECT "code0" AS "k0", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(row_count) AS INTEGER) AS class_size, MIN("code0") AS "z0" FROM "kanon_run_frequency" GROUP BY "code0"), "kanon_run_nested1" AS (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN("z0") AS "z0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0_own" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share, "z0" FROM (SELECT "code0" AS "k0", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("code0") AS "z0" FROM "kanon_run_present0" GROUP BY "code0", value_code) AS counted) AS ranked GROUP BY "k0") SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN satisfied = 1 THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN satisfied = 1 THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN NOT (satisfied = 1) THEN class_rows * LN("sharing_0") ELSE 0 END) AS "suppressed_log_0" FROM (SELECT flagged.*, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) OVER (PARTITION BY "z0") AS "sharing_0" FROM (SELECT "k0", "z0", "class_rows", "class_size", "m0", "m0_own", CASE WHEN «evaluate/node 18» THEN 1 ELSE 0 END AS satisfied FROM (SELECT classes.*, SUM«evaluate/node 21» OVER () AS "m0" FROM (SELECT base."k0" AS "k0", base.class_rows AS class_rows, base.class_size AS class_size, base."z0" AS "z0", "values0"."m0_own" AS "m0_own" FROM "kanon_run_nested0" AS base JOIN "kanon_run_nested1" AS "values0" ON base."k0" IS "values0"."k0") AS classes) AS classes) AS flagged) AS classes) AS term;
+
+-- evaluate/node
+SELECT * FROM (WITH "kanon_run_nested0" AS (SELECT "code0" AS "k0", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM "kanon_run_present0" GROUP BY "code0", value_code) SELECT 0 AS node, COUNT(*) AS classes, SUM«evaluate/node 17» AS kept_classes, SUM«evaluate/node 19» AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN «evaluate/node 18» THEN CAST(class_rows AS REAL) ELSE 0 END) AS "kept_vectors", SUM(CAST(class_rows AS REAL)) AS "vectors" FROM «evaluate/node 20» AS classes) AS term;
 
 -- hierarchies/forms
 SELECT MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "greatest1", MIN(NULLIF(TYPEOF(checked."person"), 'null')) AS "least2", MAX(NULLIF(TYPEOF(checked."person"), 'null')) AS "greatest2" FROM "clinic"."other" AS checked;
@@ -3320,129 +3395,28 @@ SELECT MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal'
 -- verbs/check/unknown_persons
 SELECT COUNT(*) AS unknown_rows FROM "clinic"."other" AS checked WHERE "checked"."person" IS NULL;
 
--- frequency/population/moving
-WITH "kanon_run_persons0" AS «frequency/population/moving 2»
-SELECT COUNT(*) AS moving FROM (SELECT person FROM "kanon_run_persons0" GROUP BY person HAVING COUNT(*) > 1) AS several;
-
--- hierarchies/range
-WITH "kanon_run_population0" AS «hierarchies/range 5»
-«hierarchies/range 6»;
-
--- «hierarchies/nesting 35»
-WITH "kanon_run_population0" AS «hierarchies/range 5»,
-
--- hierarchies/nesting
-«hierarchies/nesting 35»
-«hierarchies/nesting 34»
-"kanon_run_domain1" AS (
-SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\', 'y', '*')
-))
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
-
--- hierarchies/coverage
-«hierarchies/nesting 35»
-«hierarchies/nesting 34»
-"kanon_run_domain1" AS (
-SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\', 'y', '*')
-)),
-«hierarchies/coverage 28»
-«hierarchies/coverage 30»
-UNION ALL
-«hierarchies/coverage 31»;
-
--- frequency/population/ambiguous
-«hierarchies/nesting 35»
-«hierarchies/nesting 34»
-«frequency/population/ambiguous 1»
-"kanon_run_domain1" AS (
-SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\', 'y', '*')
-)),
-«frequency/all_found 10»
-«frequency/population/ambiguous 3»
-«frequency/population/ambiguous 5»
-UNION ALL
-«frequency/population/ambiguous 6»;
-
--- frequency/all_found
-«hierarchies/nesting 35»
-«hierarchies/nesting 34»
-"kanon_run_domain1" AS (
-SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\', 'y', '*')
-)),
-«frequency/all_found 10»
-«frequency/all_found 6»
-SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."other_census" AS whole) AS "there0", (SELECT SUM(own.row_count) FROM "kanon_run_population0" AS own JOIN "kanon_run_lookup0" AS "again0" ON own."q0" IS "again0".value JOIN "kanon_run_lookup1" AS "again1" ON own."q1" IS "again1".value) AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" AS whole) AS "there1", «frequency/all_found 9» AS "found1";
-
--- «frequency/population/overlap 8»
-"kanon_run_population0" AS «hierarchies/range 5»,
-
--- frequency/population/overlap
-«frequency/population/overlap 1»
-«frequency/population/overlap 8»
-«hierarchies/nesting 34»
-«frequency/population/ambiguous 1»
-«frequency/population/overlap 3»
-"kanon_run_domain1" AS (
-SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\', 'y', '*')
-)),
-«frequency/all_found 10»
-«frequency/population/overlap 4»
-«frequency/population/overlap 5»
-«frequency/population/overlap 7»;
-
--- frequency/population/coverage
-«hierarchies/nesting 35»
-«hierarchies/nesting 34»
-«frequency/population/ambiguous 1»
-«frequency/population/coverage 1»
-«frequency/population/overlap 3»
-"kanon_run_domain1" AS (
-SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\', 'y', '*')
-)),
-«frequency/all_found 10»
-«frequency/population/overlap 4»
-«frequency/population/coverage 2»
-"kanon_run_matches0" AS (SELECT vectors."q0" AS "v0", classes."q0" AS "q0", vectors."q1" AS "v1", classes."q1" AS "q1", vectors.row_count AS row_count FROM "kanon_run_population0" AS vectors JOIN "kanon_run_meaning0" AS "meaning0" ON vectors."q0" IS "meaning0".value JOIN "kanon_run_meaning1" AS "meaning1" ON vectors."q1" IS "meaning1".value JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS "meaning0".label AND classes."l1" IS "meaning1".label)
-SELECT (SELECT COUNT(*) FROM "kanon_run_population0") AS vectors, COUNT(*) AS found, SUM(CASE WHEN class_count > 1 THEN 1 ELSE 0 END) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_matches0" GROUP BY "v0", "v1") AS counted;
-
 -- evaluate/achieved
-WITH "kanon_run_persons0" AS «frequency/population/moving 2»,
-«frequency/population/overlap 8»
-«hierarchies/nesting 34»
+«evaluate/achieved 11»
+«frequency/population/overlap 1»
+«hierarchies/range 4»
+«hierarchies/nesting 32»
+«hierarchies/nesting 33»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 3»
+«frequency/population/overlap 2»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/all_found 10»
-«frequency/population/overlap 4»
+«frequency/population/ambiguous 2»
+«frequency/population/overlap 3»
 «frequency/population/coverage 2»
-«evaluate/achieved 9»
-"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."person" AS unit, 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 10» AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(CASE WHEN "m0" > 0 THEN CAST(class_size AS REAL) / CAST("m0" AS REAL) END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0" > 0 THEN CAST(class_size AS REAL) / CAST("m0" AS REAL) END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= class_size AND "m0" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m0" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m0" AS REAL) THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= class_size AND "m0" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m0" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m0" AS REAL) THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN ("m0" >= class_size AND "m0" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m0" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m0" AS REAL)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 6» AS base JOIN «evaluate/achieved 12» AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+«evaluate/achieved 12»
+«evaluate/achieved 13»
+«evaluate/achieved 14»
+"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."person" AS unit, 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 15» AS frequency GROUP BY "q0", "q1", value_code) AS counted), "kanon_run_nested2" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 16» AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST(class_size AS REAL) / CAST("m1" AS REAL) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST(class_size AS REAL) / CAST("m1" AS REAL) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 6» AS "violating_classes1", SUM«evaluate/achieved 7» AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 5) AND ("m1" >= class_size AND "m1" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m1" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m1" AS REAL)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0", "values1"."m1" AS "m1" FROM «evaluate/achieved 8» AS base JOIN «evaluate/achieved 18» AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM "kanon_run_nested2" AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS "values1"."k0" AND base."k1" IS "values1"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- hierarchies/forms
 SELECT MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "greatest1", MIN(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "least2", MAX(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "greatest2" FROM "clinic"."other" AS checked;
@@ -3456,34 +3430,34 @@ SELECT MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal'
 -- disclosure/beliefs/weights
 SELECT SUM(CASE WHEN CAST("checked"."weight" AS REAL) >= 0 AND CAST("checked"."weight" AS REAL) < 1e300 THEN 0 ELSE 1 END) AS unusable, SUM(CASE WHEN CAST("checked"."weight" AS REAL) > 0 THEN 1 ELSE 0 END) AS positive FROM "clinic"."survey" AS checked;
 
--- «hierarchies/range 8»
+-- «hierarchies/range 7»
 (SELECT "kanon_source"."age" AS "q0", "kanon_source"."sex" COLLATE BINARY AS "q1", "kanon_source"."dx" COLLATE BINARY AS "s", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."age", "kanon_source"."sex" COLLATE BINARY, "kanon_source"."dx" COLLATE BINARY)
 
--- «hierarchies/range 7»
-WITH "kanon_run_beliefs0_counted_source" AS «hierarchies/range 8»,
+-- «hierarchies/range 6»
+WITH "kanon_run_beliefs0_counted_source" AS «hierarchies/range 7»,
 
--- «hierarchies/range 9»
+-- «hierarchies/range 8»
 "kanon_run_beliefs0_background" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."dx" COLLATE BINARY AS "s", SUM(CAST("checked"."weight" AS REAL)) AS weight FROM "clinic"."survey" AS checked GROUP BY "checked"."age", "checked"."sex" COLLATE BINARY, "checked"."dx" COLLATE BINARY),
 
--- «hierarchies/range 10»
+-- «hierarchies/range 9»
 "kanon_run_beliefs0_joint" AS (SELECT "q0", "q1", "s", SUM(weight) AS weight, CAST(SUM(held) AS INTEGER) AS held FROM (SELECT "q0", "q1", "s", CAST(0 AS REAL) AS weight, CAST(row_count AS INTEGER) AS held FROM "kanon_run_beliefs0_counted_source" UNION ALL SELECT "q0", "q1", "s", weight, CAST(0 AS INTEGER) FROM "kanon_run_beliefs0_background") AS known GROUP BY "q0", "q1", "s"),
 
 -- hierarchies/range
-«hierarchies/range 7»
+«hierarchies/range 6»
+«hierarchies/range 8»
 «hierarchies/range 9»
-«hierarchies/range 10»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs0_vectors") AS distinct_values WHERE NOT value IS NULL AND NOT «hierarchies/range 1»;
 
--- «hierarchies/nesting 36»
+-- «hierarchies/nesting 35»
 "kanon_run_beliefs0_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs0_vectors") AS distinct_values) AS labelled),
 
 -- hierarchies/nesting
-«hierarchies/range 7»
+«hierarchies/range 6»
+«hierarchies/range 8»
 «hierarchies/range 9»
-«hierarchies/range 10»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 36»
+«hierarchies/nesting 35»
 "kanon_run_beliefs0_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3494,62 +3468,62 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs0_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 32»
+-- «hierarchies/coverage 29»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_beliefs0_vectors") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs0_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
-«hierarchies/range 7»
+«hierarchies/range 6»
+«hierarchies/range 8»
 «hierarchies/range 9»
-«hierarchies/range 10»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 36»
+«hierarchies/nesting 35»
 "kanon_run_beliefs0_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 32»
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 29»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS found ON labels.value IS found.value;
 
--- «frequency/population/ambiguous 7»
+-- «frequency/population/ambiguous 4»
 "kanon_run_beliefs0_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant) AS meanings GROUP BY value, label),
 
--- «frequency/population/ambiguous 8»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 32»,
+-- «frequency/population/ambiguous 5»
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 29»,
 
--- «frequency/population/ambiguous 9»
+-- «frequency/population/ambiguous 6»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
-«hierarchies/range 7»
+«hierarchies/range 6»
+«hierarchies/range 8»
 «hierarchies/range 9»
-«hierarchies/range 10»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 36»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 35»
+«frequency/population/ambiguous 4»
 "kanon_run_beliefs0_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/population/ambiguous 8»
-"kanon_run_beliefs0_labels1" AS «frequency/population/ambiguous 9»
+«frequency/population/ambiguous 5»
+"kanon_run_beliefs0_labels1" AS «frequency/population/ambiguous 6»
 SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_beliefs0_labels0" GROUP BY label) AS meant
 UNION ALL
 SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_beliefs0_labels1" GROUP BY label) AS meant;
 
 -- «disclosure/beliefs/shared 1»
-"kanon_run_beliefs0_classes" AS «frequency/all_found 7»,
+"kanon_run_beliefs0_classes" AS «frequency/all_found 6»,
 
 -- «disclosure/beliefs/shared 2»
 "kanon_run_beliefs0_meaning0" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_beliefs0_labels0" AS labels JOIN (SELECT DISTINCT "l0" AS label FROM "kanon_run_beliefs0_classes" WHERE is_top = 0) AS written ON labels.label IS written.label),
 
 -- «disclosure/beliefs/shared 3»
-"kanon_run_beliefs0_labels1" AS «frequency/population/ambiguous 9»,
+"kanon_run_beliefs0_labels1" AS «frequency/population/ambiguous 6»,
 
 -- «disclosure/beliefs/shared 4»
 "kanon_run_beliefs0_meaning1" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_beliefs0_labels1" AS labels JOIN (SELECT DISTINCT "l1" AS label FROM "kanon_run_beliefs0_classes" WHERE is_top = 0) AS written ON labels.label IS written.label),
@@ -3561,12 +3535,12 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 (SELECT "v0", "q0", "v1", "q1" FROM "kanon_run_beliefs0_matches" UNION ALL SELECT vectors."q0", classes."q0", vectors."q1", classes."q1" FROM "kanon_run_beliefs0_vectors" AS vectors CROSS JOIN (SELECT * FROM "kanon_run_beliefs0_classes" WHERE is_top = 1) AS classes)
 
 -- disclosure/beliefs/shared
-«hierarchies/range 7»
+«hierarchies/range 6»
+«hierarchies/range 8»
 «hierarchies/range 9»
-«hierarchies/range 10»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 36»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 35»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 "kanon_run_beliefs0_domain1" AS (
@@ -3575,7 +3549,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -3607,12 +3581,12 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 (SELECT "q0", "q1", "v0", "v1", of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN CAST(weight AS REAL) / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN CAST(likelihood AS REAL) / posterior_total ELSE 0 END AS posterior FROM "kanon_run_with_cells_of_person_of_15" AS cells_of_person WHERE of_person = 0 OR people > 0)
 
 -- disclosure/beliefs/compared
-«hierarchies/range 7»
+«hierarchies/range 6»
+«hierarchies/range 8»
 «hierarchies/range 9»
-«hierarchies/range 10»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 36»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 35»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 "kanon_run_beliefs0_domain1" AS (
@@ -3621,7 +3595,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -3644,12 +3618,12 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 (SELECT "q0", "q1", CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 THEN MAX(belief_change) END AS belief_change, CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 AND MAX(exposed) = 0 THEN 0 ELSE 1 END AS exposed, CASE WHEN MAX(impossible) = 1 THEN SUM(people) ELSE SUM(people * exposed) END AS exposed_persons, SUM(people) AS people, MAX(impossible) AS impossible, SUM(CASE WHEN impossible = 0 THEN people * unknown ELSE 0 END) AS unknown_persons FROM "kanon_run_with_persons_of_20" AS persons GROUP BY "q0", "q1")
 
 -- disclosure/beliefs/summary
-«hierarchies/range 7»
+«hierarchies/range 6»
+«hierarchies/range 8»
 «hierarchies/range 9»
-«hierarchies/range 10»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 36»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 35»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 "kanon_run_beliefs0_domain1" AS (
@@ -3658,7 +3632,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -3673,26 +3647,26 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 "kanon_run_beliefs0_judged" AS «disclosure/beliefs/summary 3»
 SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impossible) AS impossible, SUM(CASE WHEN people = 0 THEN 1 ELSE 0 END) AS of_nobody, SUM(unknown_persons) AS unknown_people, MAX(belief_change) AS belief_change, (SELECT SUM(held) FROM (SELECT SUM(held) AS held FROM (SELECT "q0", "q1", held, 0 AS is_behind FROM "kanon_run_beliefs0_joint" UNION ALL SELECT "v0", "v1", 0 AS held, 1 AS is_behind FROM "kanon_run_beliefs0_behind") AS every_vector GROUP BY "q0", "q1" HAVING SUM(is_behind) > 0) AS every_person) AS all_people FROM "kanon_run_beliefs0_judged";
 
--- «hierarchies/range 11»
-WITH "kanon_run_beliefs1_counted_source" AS «hierarchies/range 8»,
+-- «hierarchies/range 10»
+WITH "kanon_run_beliefs1_counted_source" AS «hierarchies/range 7»,
 
--- «hierarchies/range 12»
+-- «hierarchies/range 11»
 "kanon_run_beliefs1_joint" AS (SELECT "q0", "q1", "s", SUM(weight) AS weight, CAST(SUM(held) AS INTEGER) AS held FROM (SELECT "q0", "q1", "s", CAST(row_count AS REAL) AS weight, CAST(row_count AS INTEGER) AS held FROM "kanon_run_beliefs1_counted_source") AS known GROUP BY "q0", "q1", "s"),
 
 -- hierarchies/range
+«hierarchies/range 10»
 «hierarchies/range 11»
-«hierarchies/range 12»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs1_vectors") AS distinct_values WHERE NOT value IS NULL AND NOT «hierarchies/range 1»;
 
--- «hierarchies/nesting 37»
+-- «hierarchies/nesting 36»
 "kanon_run_beliefs1_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs1_vectors") AS distinct_values) AS labelled),
 
 -- hierarchies/nesting
+«hierarchies/range 10»
 «hierarchies/range 11»
-«hierarchies/range 12»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 37»
+«hierarchies/nesting 36»
 "kanon_run_beliefs1_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3703,60 +3677,60 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs1_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 33»
+-- «hierarchies/coverage 30»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_beliefs1_vectors") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs1_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
+«hierarchies/range 10»
 «hierarchies/range 11»
-«hierarchies/range 12»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 37»
+«hierarchies/nesting 36»
 "kanon_run_beliefs1_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 33»
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 30»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS found ON labels.value IS found.value;
 
--- «frequency/population/ambiguous 10»
+-- «frequency/population/ambiguous 7»
 "kanon_run_beliefs1_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant) AS meanings GROUP BY value, label),
 
--- «frequency/population/ambiguous 11»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 33»,
+-- «frequency/population/ambiguous 8»
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 30»,
 
--- «frequency/population/ambiguous 12»
+-- «frequency/population/ambiguous 9»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
+«hierarchies/range 10»
 «hierarchies/range 11»
-«hierarchies/range 12»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 37»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 36»
+«frequency/population/ambiguous 7»
 "kanon_run_beliefs1_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/population/ambiguous 11»
-"kanon_run_beliefs1_labels1" AS «frequency/population/ambiguous 12»
+«frequency/population/ambiguous 8»
+"kanon_run_beliefs1_labels1" AS «frequency/population/ambiguous 9»
 SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_beliefs1_labels0" GROUP BY label) AS meant
 UNION ALL
 SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_beliefs1_labels1" GROUP BY label) AS meant;
 
 -- «disclosure/beliefs/shared 7»
-"kanon_run_beliefs1_classes" AS «frequency/all_found 7»,
+"kanon_run_beliefs1_classes" AS «frequency/all_found 6»,
 
 -- «disclosure/beliefs/shared 8»
 "kanon_run_beliefs1_meaning0" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_beliefs1_labels0" AS labels JOIN (SELECT DISTINCT "l0" AS label FROM "kanon_run_beliefs1_classes" WHERE is_top = 0) AS written ON labels.label IS written.label),
 
 -- «disclosure/beliefs/shared 9»
-"kanon_run_beliefs1_labels1" AS «frequency/population/ambiguous 12»,
+"kanon_run_beliefs1_labels1" AS «frequency/population/ambiguous 9»,
 
 -- «disclosure/beliefs/shared 10»
 "kanon_run_beliefs1_meaning1" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_beliefs1_labels1" AS labels JOIN (SELECT DISTINCT "l1" AS label FROM "kanon_run_beliefs1_classes" WHERE is_top = 0) AS written ON labels.label IS written.label),
@@ -3768,11 +3742,11 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 (SELECT "v0", "q0", "v1", "q1" FROM "kanon_run_beliefs1_matches" UNION ALL SELECT vectors."q0", classes."q0", vectors."q1", classes."q1" FROM "kanon_run_beliefs1_vectors" AS vectors CROSS JOIN (SELECT * FROM "kanon_run_beliefs1_classes" WHERE is_top = 1) AS classes)
 
 -- disclosure/beliefs/shared
+«hierarchies/range 10»
 «hierarchies/range 11»
-«hierarchies/range 12»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 37»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 36»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 "kanon_run_beliefs1_domain1" AS (
@@ -3781,7 +3755,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -3813,11 +3787,11 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 (SELECT "q0", "q1", "v0", "v1", of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN CAST(weight AS REAL) / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN CAST(likelihood AS REAL) / posterior_total ELSE 0 END AS posterior FROM "kanon_run_with_cells_of_person_of_14" AS cells_of_person WHERE of_person = 0 OR people > 0)
 
 -- disclosure/beliefs/compared
+«hierarchies/range 10»
 «hierarchies/range 11»
-«hierarchies/range 12»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 37»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 36»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 "kanon_run_beliefs1_domain1" AS (
@@ -3826,7 +3800,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -3843,11 +3817,11 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 (SELECT "q0", "q1", of_person * MAX(people) AS people, CASE WHEN of_person = 0 AND MIN(class_weight) <= 0 THEN 1 ELSE 0 END AS impossible, CASE WHEN (of_person = 0 AND MIN(class_weight) <= 0) OR (of_person = 1 AND (MAX(prior_total) <= 0 OR MAX(posterior_total) <= 0)) THEN 1 ELSE 0 END AS unknown, CASE WHEN of_person = 1 AND MAX(prior_total) > 0 AND MAX(posterior_total) > 0 THEN MAX(ABS(posterior - prior)) END AS belief_change, CASE WHEN of_person = 0 THEN 0 WHEN MAX(prior_total) <= 0 OR MAX(posterior_total) <= 0 THEN 1 WHEN MAX(CASE WHEN held > 0 AND posterior > 9.00000000999999994e-01 AND prior <= 9.00000000999999994e-01 THEN 1 ELSE 0 END) = 1 THEN 1 WHEN MAX(CASE WHEN people > held AND posterior < 9.99999900000000073e-03 AND prior >= 9.99999900000000073e-03 THEN 1 ELSE 0 END) = 1 THEN 1 ELSE 0 END AS exposed FROM "kanon_run_beliefs1_believed" GROUP BY of_person, "q0", "q1", "v0", "v1")
 
 -- disclosure/beliefs/summary
+«hierarchies/range 10»
 «hierarchies/range 11»
-«hierarchies/range 12»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 37»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 36»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 "kanon_run_beliefs1_domain1" AS (
@@ -3856,7 +3830,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -3872,12 +3846,12 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impossible) AS impossible, SUM(CASE WHEN people = 0 THEN 1 ELSE 0 END) AS of_nobody, SUM(unknown_persons) AS unknown_people, MAX(belief_change) AS belief_change, (SELECT SUM(held) FROM (SELECT SUM(held) AS held FROM (SELECT "q0", "q1", held, 0 AS is_behind FROM "kanon_run_beliefs1_joint" UNION ALL SELECT "v0", "v1", 0 AS held, 1 AS is_behind FROM "kanon_run_beliefs1_behind") AS every_vector GROUP BY "q0", "q1" HAVING SUM(is_behind) > 0) AS every_person) AS all_people FROM "kanon_run_beliefs1_judged";
 
 -- evaluate/achieved
-«hierarchies/range 7»
+«hierarchies/range 6»
+«hierarchies/range 8»
 «hierarchies/range 9»
-«hierarchies/range 10»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 36»
-«frequency/population/ambiguous 7»
+«hierarchies/nesting 35»
+«frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
 "kanon_run_beliefs0_domain1" AS (
@@ -3886,7 +3860,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/population/ambiguous 8»
+«frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
 «disclosure/beliefs/shared 5»
@@ -3899,11 +3873,11 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 «disclosure/beliefs/summary 1»
 «disclosure/beliefs/summary 2»
 "kanon_run_beliefs0_judged" AS «disclosure/beliefs/summary 3»,
-"kanon_run_beliefs1_counted_source" AS «hierarchies/range 8»,
-«hierarchies/range 12»
+"kanon_run_beliefs1_counted_source" AS «hierarchies/range 7»,
+«hierarchies/range 11»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 37»
-«frequency/population/ambiguous 10»
+«hierarchies/nesting 36»
+«frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
 "kanon_run_beliefs1_domain1" AS (
@@ -3912,7 +3886,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/population/ambiguous 11»
+«frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
 «disclosure/beliefs/shared 11»
@@ -3925,27 +3899,27 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 "kanon_run_beliefs1_believed" AS (SELECT "q0", "q1", "v0", "v1", of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN CAST(weight AS REAL) / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN CAST(likelihood AS REAL) / posterior_total ELSE 0 END AS posterior FROM "kanon_run_with_cells_of_person_of_36" AS cells_of_person WHERE of_person = 0 OR people > 0),
 "kanon_run_with_persons_of_41" AS «disclosure/beliefs/summary 4»,
 "kanon_run_beliefs1_judged" AS (SELECT "q0", "q1", CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 THEN MAX(belief_change) END AS belief_change, CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 AND MAX(exposed) = 0 THEN 0 ELSE 1 END AS exposed, CASE WHEN MAX(impossible) = 1 THEN SUM(people) ELSE SUM(people * exposed) END AS exposed_persons, SUM(people) AS people, MAX(impossible) AS impossible, SUM(CASE WHEN impossible = 0 THEN people * unknown ELSE 0 END) AS unknown_persons FROM "kanon_run_with_persons_of_41" AS persons GROUP BY "q0", "q1"),
-"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM "kanon_run_beliefs0_judged") AS frequency GROUP BY "q0", "q1", value_code) AS counted), "kanon_run_nested2" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM "kanon_run_beliefs1_judged") AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX("m0_second") AS "second0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX("m1_second") AS "second1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m0_second", "m1", "m1_second", CASE WHEN ("m0_second" = 0) AND ("m1_second" = 0) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m0_second" AS "m0_second", "values1"."m1" AS "m1", "values1"."m1_second" AS "m1_second" FROM «evaluate/achieved 11» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS "m0", MAX(exposed) AS "m0_second" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS "m1", MAX(exposed) AS "m1_second" FROM "kanon_run_nested2" AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS "values1"."k0" AND base."k1" IS "values1"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM "kanon_run_beliefs0_judged") AS frequency GROUP BY "q0", "q1", value_code) AS counted), "kanon_run_nested2" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM "kanon_run_beliefs1_judged") AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX("m0_second") AS "second0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX("m1_second") AS "second1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m0_second", "m1", "m1_second", CASE WHEN ("m0_second" = 0) AND ("m1_second" = 0) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m0_second" AS "m0_second", "values1"."m1" AS "m1", "values1"."m1_second" AS "m1_second" FROM «evaluate/achieved 17» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS "m0", MAX(exposed) AS "m0_second" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS "m1", MAX(exposed) AS "m1_second" FROM "kanon_run_nested2" AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS "values1"."k0" AND base."k1" IS "values1"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- hierarchies/forms
 SELECT MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "greatest1" FROM "clinic"."visits" AS checked;
 
--- «hierarchies/range 13»
+-- «hierarchies/range 12»
 (SELECT "kanon_source"."age" AS "q0", "kanon_source"."sex" COLLATE BINARY AS "q1", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."age", "kanon_source"."sex" COLLATE BINARY)
 
 -- hierarchies/range
-WITH "kanon_run_consistency_records" AS «hierarchies/range 13»
+WITH "kanon_run_consistency_records" AS «hierarchies/range 12»
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistency_records") AS distinct_values WHERE NOT value IS NULL AND NOT «hierarchies/range 1»;
 
--- «hierarchies/nesting 38»
-WITH "kanon_run_consistency_records" AS «hierarchies/range 13»,
+-- «hierarchies/nesting 37»
+WITH "kanon_run_consistency_records" AS «hierarchies/range 12»,
 
--- «hierarchies/nesting 39»
+-- «hierarchies/nesting 38»
 "kanon_run_consistency_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistency_records") AS distinct_values) AS labelled),
 
 -- hierarchies/nesting
+«hierarchies/nesting 37»
 «hierarchies/nesting 38»
-«hierarchies/nesting 39»
 "kanon_run_consistency_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3956,78 +3930,78 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_consistency_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 31»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_consistency_records") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_consistency_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
+«hierarchies/nesting 37»
 «hierarchies/nesting 38»
-«hierarchies/nesting 39»
 "kanon_run_consistency_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 34»
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 31»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistency_records" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistency_records" GROUP BY "q1") AS found ON labels.value IS found.value;
 
--- «frequency/population/ambiguous 13»
+-- «frequency/population/ambiguous 10»
 "kanon_run_consistency_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_consistency_lookup0" AS meant) AS meanings GROUP BY value, label),
 
--- «frequency/population/ambiguous 14»
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 34»,
+-- «frequency/population/ambiguous 11»
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 31»,
 
--- «frequency/population/ambiguous 15»
+-- «frequency/population/ambiguous 12»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_consistency_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
+«hierarchies/nesting 37»
 «hierarchies/nesting 38»
-«hierarchies/nesting 39»
-«frequency/population/ambiguous 13»
+«frequency/population/ambiguous 10»
 "kanon_run_consistency_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/population/ambiguous 14»
-"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 15»
+«frequency/population/ambiguous 11»
+"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 12»
 SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_consistency_labels0" GROUP BY label) AS meant
 UNION ALL
 SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_consistency_labels1" GROUP BY label) AS meant;
 
--- «frequency/all_found 12»
+-- «frequency/all_found 11»
 (SELECT "kanon_source"."age" AS "q0", "kanon_source"."sex" COLLATE BINARY AS "q1", COUNT(*) AS row_count FROM "clinic"."other" AS kanon_source GROUP BY "kanon_source"."age", "kanon_source"."sex" COLLATE BINARY)
 
 -- frequency/all_found
+«hierarchies/nesting 37»
 «hierarchies/nesting 38»
-«hierarchies/nesting 39»
 "kanon_run_consistency_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/population/ambiguous 14»
-"kanon_run_consistency_rows" AS «frequency/all_found 12»
+«frequency/population/ambiguous 11»
+"kanon_run_consistency_rows" AS «frequency/all_found 11»
 SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."visits" AS whole) AS "there0", (SELECT SUM(own.row_count) FROM "kanon_run_consistency_records" AS own JOIN "kanon_run_consistency_lookup0" AS "again0" ON own."q0" IS "again0".value JOIN "kanon_run_consistency_lookup1" AS "again1" ON own."q1" IS "again1".value) AS "found0", (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there1", (SELECT SUM(own.row_count) FROM "kanon_run_consistency_rows" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistency_rows") AS "again0" ON own."q0" IS "again0".value JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_consistency_rows") AS "again1" ON own."q1" IS "again1".value) AS "found1";
 
 -- «evaluate/consistency/sizes 1»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0" NULLS LAST, "q1" NULLS LAST) AS INTEGER) AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
 
 -- «evaluate/consistency/sizes 2»
-"kanon_run_consistency_classes" AS «frequency/all_found 7»,
+"kanon_run_consistency_classes" AS «frequency/all_found 6»,
 
 -- «evaluate/consistency/sizes 3»
-"kanon_run_consistency_rows" AS «frequency/all_found 12»,
+"kanon_run_consistency_rows" AS «frequency/all_found 11»,
 
 -- «evaluate/consistency/sizes 4»
 (SELECT classes."q0" AS "q0", classes."q1" AS "q1", classes."l0" AS "l0", classes."l1" AS "l1", CASE WHEN classes.is_top = 1 THEN CAST(0 AS INTEGER) ELSE CAST(DENSE_RANK() OVER (ORDER BY classes."l0" NULLS LAST, classes."l1" NULLS LAST) AS INTEGER) END AS place, counted.row_count AS row_count FROM "kanon_run_consistency_classes" AS classes JOIN "kanon_run_consistency_rows" AS counted ON classes."q0" IS counted."q0" AND classes."q1" IS counted."q1")
 
 -- evaluate/consistency/sizes
-«hierarchies/nesting 38»
+«hierarchies/nesting 37»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
@@ -4044,7 +4018,7 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS vectors) AS vec
 "kanon_run_consistency_labelled0" AS (SELECT DISTINCT vectors.vector AS vector, vectors.row_count AS row_count, vectors."q1" AS "q1", meaning.label AS "l0" FROM "kanon_run_consistency_numbered" AS vectors JOIN "kanon_run_consistency_meaning0" AS meaning ON vectors."q0" IS meaning.value JOIN (SELECT DISTINCT "l0" FROM "kanon_run_consistency_shown" WHERE place > 0) AS released ON meaning.label IS released."l0"),
 
 -- «evaluate/consistency/summary 4»
-"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 15»,
+"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 12»,
 
 -- «evaluate/consistency/summary 5»
 "kanon_run_consistency_meaning1" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_consistency_labels1" AS labels JOIN (SELECT DISTINCT "l1" AS label FROM "kanon_run_consistency_classes" WHERE is_top = 0) AS written ON labels.label IS written.label),
@@ -4059,13 +4033,13 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS vectors) AS vec
 "kanon_run_consistency_edges" AS «evaluate/consistency/summary 8»
 
 -- evaluate/consistency/summary
-«hierarchies/nesting 38»
+«hierarchies/nesting 37»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-«hierarchies/nesting 39»
-«frequency/population/ambiguous 13»
+«hierarchies/nesting 38»
+«frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
 "kanon_run_consistency_domain1" AS (
@@ -4074,7 +4048,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/population/ambiguous 14»
+«frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
@@ -4082,10 +4056,10 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 SELECT (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_numbered" AS vectors) AS all_records, (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_shown" AS shown) AS all_rows, COALESCE(SUM(CASE WHEN record_edge = 1 THEN records ELSE 0 END), 0) AS known_records, COALESCE(SUM(CASE WHEN row_edge = 1 THEN released ELSE 0 END), 0) AS known_rows, COALESCE(MAX(degree), 0) AS degree, COALESCE(SUM(CASE WHEN row_edge = 1 AND released > of_row THEN released - of_row ELSE 0 END), 0) AS missing_records FROM (SELECT records, released, COUNT(*) OVER (PARTITION BY vector) AS degree, SUM(records) OVER (PARTITION BY place) AS of_row, ROW_NUMBER() OVER (PARTITION BY vector ORDER BY place NULLS LAST) AS record_edge, ROW_NUMBER() OVER (PARTITION BY place ORDER BY vector NULLS LAST) AS row_edge FROM "kanon_run_consistency_edges" AS edges) AS beside;
 
 -- evaluate/consistency/graph
-«hierarchies/nesting 38»
+«hierarchies/nesting 37»
 «evaluate/consistency/sizes 1»
-«hierarchies/nesting 39»
-«frequency/population/ambiguous 13»
+«hierarchies/nesting 38»
+«frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/sizes 3»
@@ -4097,21 +4071,21 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/population/ambiguous 14»
+«frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
 «evaluate/consistency/summary 7»
-SELECT own, low, high, place, MIN(released) AS released, SUM(records) AS records FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY vector) <= 2 THEN 0 ELSE vector END AS own, MIN(place) OVER (PARTITION BY vector) AS low, MAX(place) OVER (PARTITION BY vector) AS high, place, released, records FROM "kanon_run_consistency_edges" AS edges) AS told GROUP BY own, low, high, place LIMIT 20001;
+SELECT own, low, high, place, MIN(released) AS released, SUM(records) AS records FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY vector) <= 2 THEN 0 ELSE vector END AS own, MIN(place) OVER (PARTITION BY vector) AS low, MAX(place) OVER (PARTITION BY vector) AS high, place, released, records FROM "kanon_run_consistency_edges" AS edges) AS told GROUP BY own, low, high, place LIMIT 50001;
 
 -- evaluate/achieved
-WITH "kanon_run_consistency_classes" AS «frequency/all_found 7»,
+WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-"kanon_run_consistency_records" AS «hierarchies/range 13»,
+"kanon_run_consistency_records" AS «hierarchies/range 12»,
 «evaluate/consistency/sizes 1»
-«hierarchies/nesting 39»
-«frequency/population/ambiguous 13»
+«hierarchies/nesting 38»
+«frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
 "kanon_run_consistency_domain1" AS (
@@ -4120,7 +4094,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«frequency/population/ambiguous 14»
+«frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
 «evaluate/consistency/summary 6»
@@ -4130,7 +4104,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
   ('0', '0')
 )),
-"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT shown."q0" AS "q0", shown."q1" AS "q1", 1 AS value_code, 0 AS reference_share, COALESCE(counted.records, 0) AS records, COALESCE(counted.fewest_rows, 0) AS fewest_rows, COALESCE(CAST(matches.l1 AS INTEGER), 0) AS fewest_matches, 1 AS row_count FROM "kanon_run_consistency_shown" AS shown LEFT JOIN "kanon_run_consistency_counted" AS counted ON shown.place = counted.place LEFT JOIN "kanon_run_consistency_matches" AS matches ON shown.place = CAST(matches.l0 AS INTEGER)) AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows3" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 11» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(CASE WHEN records < fewest_rows THEN records ELSE fewest_rows END) AS "m0", MIN(fewest_rows) AS "m1", MIN(records) AS "m2", MIN(fewest_matches) AS "m3" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT shown."q0" AS "q0", shown."q1" AS "q1", 1 AS value_code, 0 AS reference_share, COALESCE(counted.records, 0) AS records, COALESCE(counted.fewest_rows, 0) AS fewest_rows, COALESCE(CAST(matches.l1 AS INTEGER), 0) AS fewest_matches, 1 AS row_count FROM "kanon_run_consistency_shown" AS shown LEFT JOIN "kanon_run_consistency_counted" AS counted ON shown.place = counted.place LEFT JOIN "kanon_run_consistency_matches" AS matches ON shown.place = CAST(matches.l0 AS INTEGER)) AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows3" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 17» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(CASE WHEN records < fewest_rows THEN records ELSE fewest_rows END) AS "m0", MIN(fewest_rows) AS "m1", MIN(records) AS "m2", MIN(fewest_matches) AS "m3" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- hierarchies/nesting
 WITH "kanon_run_domain_sensitive0" AS (
@@ -4143,10 +4117,10 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_domain_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 35»
+-- «hierarchies/coverage 32»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT DISTINCT "v0" AS value FROM "kanon_run_raw0") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2" FROM "kanon_run_domain_sensitive0") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 33»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive0" AS labels JOIN (SELECT "v0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw0" GROUP BY "v0") AS found ON labels.value IS found.value
 
 -- hierarchies/coverage
@@ -4157,13 +4131,13 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2", column4 AS "l3" FROM (
   ('it''s', 'y', 'x', '*'),
   ('b\', 'w', 'z', '*')
 )),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 35»
-«hierarchies/coverage 36»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 32»
+«hierarchies/coverage 33»;
 
--- «evaluate/achieved 13»
+-- «evaluate/achieved 19»
 "kanon_run_reference0" AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS reference_share, "group1", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group1") AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group2") AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS "group_share2" FROM (SELECT counts.value, counts.reference_count, lookup."c1" AS "group1", lookup."c2" AS "group2" FROM (SELECT "original"."dx" COLLATE BINARY AS value, COUNT(*) AS reference_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY) AS counts LEFT JOIN "kanon_run_lookup_sensitive0" AS lookup ON counts.value IS lookup.value) AS value_counts),
 
--- «evaluate/achieved 14»
+-- «evaluate/achieved 20»
 "kanon_run_nested0" AS (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share, reference."group1" AS "group1", reference."group_share1" AS "group_share1", reference."group2" AS "group2", reference."group_share2" AS "group_share2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, CAST(COUNT(*) AS INTEGER) AS value_rows, CAST(COUNT(*) AS INTEGER) AS value_count FROM (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."dx" COLLATE BINARY AS value_code, 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1", value_code) AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS reference.reference_value) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 AND SUM(CASE WHEN value_count > 0 AND group1 IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 5» / 3 ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "group1", "group_share1", "group2", "group_share2", SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total, SUM(value_count) OVER (PARTITION BY "k0", "k1", "group1") AS "group_total1", SUM(value_count) OVER (PARTITION BY "k0", "k1", "group2") AS "group_total2" FROM "kanon_run_nested0" AS counted) AS ranked GROUP BY "k0", "k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked
 
 -- evaluate/achieved
@@ -4174,38 +4148,38 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2", column4 AS "l3" FROM (
   ('it''s', 'y', 'x', '*'),
   ('b\', 'w', 'z', '*')
 )),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 35»,
-«evaluate/achieved 13»
-«evaluate/achieved 14»;
-
--- «hierarchies/nesting 41»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 6» COLLATE BINARY AS "l1", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l2" FROM (SELECT DISTINCT "v0" AS value FROM "kanon_run_raw0") AS distinct_values) AS labelled)
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 32»,
+«evaluate/achieved 19»
+«evaluate/achieved 20»;
 
 -- «hierarchies/nesting 40»
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 41»
+(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 6» COLLATE BINARY AS "l1", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l2" FROM (SELECT DISTINCT "v0" AS value FROM "kanon_run_raw0") AS distinct_values) AS labelled)
+
+-- «hierarchies/nesting 39»
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 40»
 
 -- hierarchies/nesting
 WITH "kanon_run_raw0" AS (SELECT "original"."dx" COLLATE BINARY AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY),
-«hierarchies/nesting 40»
+«hierarchies/nesting 39»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT "original"."dx" COLLATE BINARY AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY),
-«hierarchies/nesting 40»
-«hierarchies/coverage 36»;
+«hierarchies/nesting 39»
+«hierarchies/coverage 33»;
 
 -- hierarchies/below_top
 WITH "kanon_run_raw0" AS (SELECT "original"."dx" COLLATE BINARY AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY),
-«hierarchies/nesting 40»
+«hierarchies/nesting 39»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1", SUM(CASE WHEN "l2" <> '*' THEN 1 ELSE 0 END) AS "others2" FROM "kanon_run_lookup_sensitive0" AS checked;
 
 -- evaluate/achieved
 WITH "kanon_run_raw0" AS (SELECT "original"."dx" COLLATE BINARY AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY),
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 41»,
-«evaluate/achieved 13»
-«evaluate/achieved 14»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 40»,
+«evaluate/achieved 19»
+«evaluate/achieved 20»;
 
 -- evaluate/achieved
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_rows, CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_size FROM (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
@@ -4219,30 +4193,30 @@ WITH "kanon_run_with_earlier_rows" AS (SELECT person, value, DENSE_RANK() OVER (
 -- hierarchies/forms
 SELECT MIN(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "greatest1" FROM "clinic"."visits_release" AS checked;
 
--- «hierarchies/nesting 42»
+-- «hierarchies/nesting 41»
 WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 20»,
 
--- «hierarchies/nesting 44»
+-- «hierarchies/nesting 43»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded0_people") AS distinct_values) AS labelled)
 
--- «hierarchies/nesting 43»
-"kanon_run_lookup0" AS «hierarchies/nesting 44»
+-- «hierarchies/nesting 42»
+"kanon_run_lookup0" AS «hierarchies/nesting 43»
 
 -- hierarchies/nesting
+«hierarchies/nesting 41»
 «hierarchies/nesting 42»
-«hierarchies/nesting 43»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 37»
-"kanon_run_lookup0" AS «hierarchies/nesting 44»,
+-- «hierarchies/coverage 34»
+"kanon_run_lookup0" AS «hierarchies/nesting 43»,
 
--- «hierarchies/coverage 38»
+-- «hierarchies/coverage 35»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded0_people") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
-«hierarchies/nesting 42»
-«hierarchies/coverage 37»
-"kanon_run_lookup1" AS «hierarchies/coverage 38»
+«hierarchies/nesting 41»
+«hierarchies/coverage 34»
+"kanon_run_lookup1" AS «hierarchies/coverage 35»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -4256,7 +4230,7 @@ WITH "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/nesting 43»
+«hierarchies/nesting 42»
 SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS label FROM "kanon_run_downcoded0_classes") AS found LEFT JOIN (SELECT DISTINCT CAST("l0" AS TEXT) COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup0") AS "level0" ON found.label IS "level0".label LEFT JOIN (SELECT DISTINCT CAST("l1" AS TEXT) COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup0") AS "level1" ON found.label IS "level1".label;
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -4272,7 +4246,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT vectors."q0" AS "q0", vectors."q1" AS "q1", vectors."row_count" AS "row_count", cover.label AS "label0" FROM "kanon_run_downcoded0_people" AS vectors JOIN "kanon_run_downcoded0_cover0" AS cover ON vectors."q0" IS cover.value),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 38»,
+"kanon_run_lookup1" AS «hierarchies/coverage 35»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_downcoded0_classes") AS found ON labelled.label IS found.label),
@@ -4292,7 +4266,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 37»
+«hierarchies/coverage 34»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4310,7 +4284,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 37»
+«hierarchies/coverage 34»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4332,8 +4306,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 (SELECT SUM(own.row_count) FROM "kanon_run_downcoded0_classes" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded0_classes") AS "again0" ON own."q0" IS "again0".value JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded0_classes") AS "again1" ON own."q1" IS "again1".value)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 42»
-«hierarchies/coverage 37»
+«hierarchies/nesting 41»
+«hierarchies/coverage 34»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 52»
 «disclosure/attacks/downcoded_facts 1»
@@ -4347,8 +4321,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 53» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 54» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded0_lowest" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 42»
-«hierarchies/coverage 37»
+«hierarchies/nesting 41»
+«hierarchies/coverage 34»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 52»
 «disclosure/attacks/downcoded_facts 1»
@@ -4361,30 +4335,30 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 53» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 54» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded0_minimal" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
--- «hierarchies/nesting 45»
+-- «hierarchies/nesting 44»
 WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 20»,
 
--- «hierarchies/nesting 47»
+-- «hierarchies/nesting 46»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded1_people") AS distinct_values) AS labelled)
 
--- «hierarchies/nesting 46»
-"kanon_run_lookup0" AS «hierarchies/nesting 47»
+-- «hierarchies/nesting 45»
+"kanon_run_lookup0" AS «hierarchies/nesting 46»
 
 -- hierarchies/nesting
+«hierarchies/nesting 44»
 «hierarchies/nesting 45»
-«hierarchies/nesting 46»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 39»
-"kanon_run_lookup0" AS «hierarchies/nesting 47»,
+-- «hierarchies/coverage 36»
+"kanon_run_lookup0" AS «hierarchies/nesting 46»,
 
--- «hierarchies/coverage 40»
+-- «hierarchies/coverage 37»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
-«hierarchies/nesting 45»
-«hierarchies/coverage 39»
-"kanon_run_lookup1" AS «hierarchies/coverage 40»
+«hierarchies/nesting 44»
+«hierarchies/coverage 36»
+"kanon_run_lookup1" AS «hierarchies/coverage 37»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -4398,11 +4372,11 @@ WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/nesting 46»
+«hierarchies/nesting 45»
 SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS label FROM "kanon_run_downcoded1_classes") AS found LEFT JOIN (SELECT DISTINCT CAST("l0" AS TEXT) COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup0") AS "level0" ON found.label IS "level0".label LEFT JOIN (SELECT DISTINCT CAST("l1" AS TEXT) COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup0") AS "level1" ON found.label IS "level1".label;
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 40»,
+"kanon_run_lookup1" AS «hierarchies/coverage 37»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT lookup.value AS value, 0 AS label_level, COALESCE(lookup."c0", 0) AS label_number, CAST(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE("lookup"."l0" COLLATE BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM("lookup"."l0" COLLATE BINARY, '0'), '.') ELSE "lookup"."l0" COLLATE BINARY END AS TEXT) COLLATE BINARY AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS occurring.value UNION ALL SELECT lookup.value AS value, 1 AS label_level, 0 AS label_number, CAST(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE("lookup"."l1" COLLATE BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM("lookup"."l1" COLLATE BINARY, '0'), '.') ELSE "lookup"."l1" COLLATE BINARY END AS TEXT) COLLATE BINARY AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS occurring.value),
@@ -4437,7 +4411,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 39»
+«hierarchies/coverage 36»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4455,7 +4429,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 39»
+«hierarchies/coverage 36»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4474,8 +4448,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 (SELECT SUM(own.row_count) FROM "kanon_run_downcoded1_classes" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded1_classes") AS "again0" ON own."q0" IS "again0".value JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_classes") AS "again1" ON own."q1" IS "again1".value)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 45»
-«hierarchies/coverage 39»
+«hierarchies/nesting 44»
+«hierarchies/coverage 36»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 13»
@@ -4489,8 +4463,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 56» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 57» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded1_lowest" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 45»
-«hierarchies/coverage 39»
+«hierarchies/nesting 44»
+«hierarchies/coverage 36»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 13»
@@ -4503,7 +4477,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 56» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 57» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded1_minimal" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
--- «hierarchies/coverage 41»
+-- «hierarchies/coverage 38»
 "kanon_run_lookup0" AS (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistent_people") AS found LEFT JOIN «hierarchies/coverage 9» AS labelled ON found.value COLLATE BINARY = labelled."l0"),
 
 -- hierarchies/coverage
@@ -4513,7 +4487,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 41»
+«hierarchies/coverage 38»
 «hierarchies/coverage 19»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistent_people" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
@@ -4545,7 +4519,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 41»
+«hierarchies/coverage 38»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
@@ -4569,7 +4543,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 41»
+«hierarchies/coverage 38»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
 SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
@@ -4594,7 +4568,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 41»
+«hierarchies/coverage 38»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
@@ -4620,7 +4594,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 41»
+«hierarchies/coverage 38»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
