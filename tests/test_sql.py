@@ -636,6 +636,8 @@ def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None
     given = {"version": 1, "source": "t", "release": "t_table", "dimensions": {"s": None}, "rules": {"threshold": 3}}
     kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict(given))
     run_cloakings(engine, connection)
+    changes = {"rules": {"margin_difference": 1}, "protection": "collapsing"}
+    kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**given, **changes}))
     steps = {"sample": {"fraction": 0.9, "by": "person"}, "columns": {"person": {"round": 2, "top": 50}}}
     kanon_sql.plan(engine, spec_of(BY_AGE, keep=["person"], privacy=[{"k_anonymity": 1}], steps=steps))
     kanon_sql.plan(engine, spec_of(BY_AGE, privacy=[{"k_anonymity": 1}], utility={"classify": "s"}, sensitive=["s"]))
