@@ -11,7 +11,7 @@ from servers import subject_of
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
-from kanon_sql.errors import DatabaseError
+from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.sql.statement import Statement
 from kanon_sql.testing import Subject
 from kanon_sql.testing.reference import Reference, same
@@ -180,6 +180,31 @@ def test_the_grants_that_anonymize_names_are_enough(server: tuple[Any, str]) -> 
             subject.execute("GRANT" + said.rpartition("GRANT")[2])
         else:
             raise AssertionError("six grants do not lead to a release")
+    finally:
+        for table in subject.tables():
+            if table != "people":
+                subject.execute(f"DROP TABLE {subject.dialect.quote(table)}")
+        REVOKES[subject.name](subject)
+
+
+def test_a_reader_of_a_release_alone_learns_that_it_is_untrue(server: tuple[Any, str]) -> None:
+    """Without the right to the manifest: the mark of the table itself says so."""
+    subject, url = server
+    subject.table("numbered", {"i": "integer", "n": "integer"}, [(number, 100 * number) for number in range(30)])
+    masking = {"version": 1, "source": "numbered", "release": "masked", "key": "i", "perturb": {"n": {"noise": 0.5}}}
+    spec = kanon_sql.Spec.from_dict(SPEC)
+    by_number = kanon_sql.Spec.from_dict({**SPEC, "quasi_identifiers": {"n": None}, "sensitive": []})
+    try:
+        with subject.connect() as owner:
+            assert kanon_sql.anonymize(owner, spec).passed
+            assert kanon_sql.perturb(owner, kanon_sql.PerturbSpec.from_dict(masking)).verdict == "untrue"
+        reader = "reader" if subject.name == "postgres" else "reader@localhost"
+        for table in ("released", "masked"):
+            subject.execute(f"GRANT SELECT ON {table} TO {reader}")
+        with reading(url) as engine:
+            assert kanon_sql.check(engine, spec, "released").passed
+            with pytest.raises(SpecError, match="its values are untrue"):
+                kanon_sql.check(engine, by_number, "masked")
     finally:
         for table in subject.tables():
             if table != "people":

@@ -345,6 +345,6 @@ def test_a_table_of_exchanged_records_is_untrue(database: Database) -> None:
         same = [cell.value for cell in result.table] == [cell.value for cell in true.table]
         assert same == (column == "size")
         jsonschema.Draft202012Validator(tabulation_schema()).validate(result.to_dict())
-    with database.engine.run(Deadline(None)), open_workspace(database.engine, "", inline=True) as workspace:
-        assert is_untrue(workspace, ("edited_by_kind",))
-        assert not is_untrue(workspace, ("people_by_kind",))
+    with database.engine.run(Deadline(None)), open_workspace(database.engine, "", inline=True):
+        assert is_untrue(database.engine, ("edited_by_kind",))
+        assert not is_untrue(database.engine, ("people_by_kind",))

@@ -9,7 +9,7 @@ from typing import Any
 from kanon_sql.engines import Workspace, now
 from kanon_sql.errors import VerificationError
 from kanon_sql.perturbation.masks import MaskedTable
-from kanon_sql.release import publish, staged
+from kanon_sql.release import publish, staged, under_another_id
 from kanon_sql.spec import PerturbSpec
 from kanon_sql.version import __version__
 
@@ -29,7 +29,7 @@ def publish_perturbed(workspace: Workspace, spec: PerturbSpec, table: MaskedTabl
         VerificationError: the written table is not the one that was measured; it was dropped.
     """
     assert spec.release is not None
-    with staged(workspace, spec.release) as target:
+    with under_another_id(workspace.engine, "untrue"), staged(workspace, spec.release) as target:
         workspace.report("writing the release", None)
         columns = [{"name": item.name, "masked": item.masked} for item in table.columns]
         workspace.execute("perturbation/release", target=target, table=table.table, columns=columns)

@@ -26,7 +26,15 @@ from kanon_sql.release.invariant import (
 )
 from kanon_sql.release.kept import keep, kept_recoding, refuse_foreign_kept
 from kanon_sql.release.ledger import Entry, read_ledger, withdraw_entry
-from kanon_sql.release.manifest import MANIFEST_TABLE, Pending, Record, is_untrue, pending_records, published_manifest
+from kanon_sql.release.manifest import (
+    MANIFEST_TABLE,
+    Pending,
+    Record,
+    is_untrue,
+    pending_records,
+    published_manifest,
+    under_another_id,
+)
 from kanon_sql.release.publish import publish, put_back, refuse_foreign_release
 from kanon_sql.release.unsafe_nodes import UnsafeNodes
 from kanon_sql.release.write import Choice, Written, staged, written_release
@@ -71,6 +79,7 @@ __all__ = [
     "sampling_for",
     "spend",
     "staged",
+    "under_another_id",
     "withdraw_entry",
     "written_release",
 ]

@@ -21,8 +21,7 @@ from kanon_sql.engines import Column, Workspace, now
 from kanon_sql.errors import KanonError, SpecError, VerificationError
 from kanon_sql.hierarchies import exact_value
 from kanon_sql.recode import InvariantClasses, Past
-from kanon_sql.release.kept import under_another_id
-from kanon_sql.release.manifest import MANIFEST_TABLE, MAX_PENDING
+from kanon_sql.release.manifest import MANIFEST_TABLE, MAX_PENDING, under_another_id
 from kanon_sql.release.publish import HISTORY, publish, refuse_foreign_release
 from kanon_sql.release.write import beside, staged
 from kanon_sql.spec import (

@@ -10,21 +10,19 @@ values, it holds the cuts instead, and with them values of the source.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
-from kanon_sql.engines import Engine, Workspace, now
+from kanon_sql.engines import Workspace, now
 from kanon_sql.errors import KanonError, SpecError, VerificationError
 from kanon_sql.recode import Kept, Mapped, hierarchies_of
 from kanon_sql.release.manifest import (
     MANIFEST_TABLE,
     MAX_PENDING,
-    Kind,
-    id_beside,
     kind_of,
     recorded_state,
     release_key,
+    under_another_id,
 )
 from kanon_sql.release.publish import KEEP, publish, refuse_foreign_release
 from kanon_sql.release.write import beside, staged
@@ -33,7 +31,7 @@ from kanon_sql.spec import Spec, format_table_name
 from kanon_sql.sql import Relation
 from kanon_sql.version import __version__
 
-__all__ = ["keep", "kept_recoding", "refuse_foreign_kept", "under_another_id"]
+__all__ = ["keep", "kept_recoding", "refuse_foreign_kept"]
 
 
 def refuse_foreign_kept(workspace: Workspace, spec: Spec) -> None:
@@ -82,17 +80,6 @@ def _published_as(spec: Spec) -> Spec:
     assert spec.recoding.keep is not None
     parts = beside(spec.release, spec.recoding.kept_in).parts
     return spec.model_copy(update={"release": parts, "ledger": None})
-
-
-@contextmanager
-def under_another_id(engine: Engine, kind: Kind) -> Iterator[None]:
-    """A run has one release: what it publishes besides has a mark, a manifest and scratch names of its own."""
-    before = engine.run_id
-    engine.run_id = id_beside(before, kind)
-    try:
-        yield
-    finally:
-        engine.run_id = before
 
 
 def _write(workspace: Workspace, table: Relation, what: Mapped | Node) -> int | None:

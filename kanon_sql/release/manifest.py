@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -34,6 +35,7 @@ __all__ = [
     "published_manifest",
     "recorded_state",
     "release_key",
+    "under_another_id",
 ]
 
 MANIFEST_TABLE = "kanon_sql_manifest"
@@ -43,27 +45,24 @@ MAX_PENDING = 10_000
 
 _PENDING, _WITHDRAWN = "pending", "withdrawn"
 
-_UNTRUE = '"truthful": false'
-"""How a manifest's JSON says so; inside a text of it the quotes would be escaped."""
-
 _RUN_ID = re.compile(r"[0-9a-z]{1,64}")
 
-_BESIDE = re.compile(r"[0-9a-f]{8}(01|02)")
-"""What a run publishes beside its release has an id of its own, made of that of the run."""
+_BESIDE = re.compile(r"[0-9a-f]{8}(01|02|03)")
+"""What a run publishes that is no release of true rows has an id of its own, made of that of the run."""
 
-Kind = Literal["release", "recoding", "history"]
-_ENDS: dict[str, Kind] = {"01": "recoding", "02": "history"}
+Kind = Literal["release", "recoding", "history", "untrue"]
+_ENDS: dict[str, Kind] = {"01": "recoding", "02": "history", "03": "untrue"}
 
 State = Literal["pending", "published"]
 
 
 def id_beside(run_id: str, kind: Kind) -> str:
-    """The id that a run publishes under what it keeps beside its release: the recoding, or a history."""
+    """The id under which a run publishes the recoding or a history beside its release, or what is untrue."""
     return run_id + next(end for end, its_kind in _ENDS.items() if its_kind == kind)
 
 
 def kind_of(run_id: str) -> Kind:
-    """What a table with this id as its mark is: a release, a recoding that was kept, or a history."""
+    """What a table with this id as its mark is: a release, a recoding that was kept, a history, or untrue."""
     found = _BESIDE.fullmatch(run_id)
     return "release" if found is None else _ENDS[found[1]]
 
@@ -129,14 +128,21 @@ def recorded_state(workspace: Workspace, table: Relation, release_name: str, run
     return "pending" if found == {_PENDING} else "published"
 
 
-def is_untrue(workspace: Workspace, parts: tuple[str, ...]) -> bool:
-    """Whether a table is a release whose manifest says that its values are untrue."""
-    run_id = workspace.engine.mark(parts)
-    table = Relation((*parts[:-1], MANIFEST_TABLE))
-    if run_id is None or workspace.engine.exists(table.parts) != "table":
-        return False
-    (found,) = workspace.row("release/manifest/untrue", table=table, run_id=run_id, mark=_UNTRUE)
-    return bool(found)
+def is_untrue(engine: Engine, parts: tuple[str, ...]) -> bool:
+    """Whether a table's own mark says that its values are untrue. Whoever may read the table may read its mark."""
+    run_id = engine.mark(parts)
+    return run_id is not None and kind_of(run_id) == "untrue"
+
+
+@contextmanager
+def under_another_id(engine: Engine, kind: Kind) -> Iterator[None]:
+    """A run has one release of true rows: whatever else it publishes has a mark, a manifest and names of its own."""
+    before = engine.run_id
+    engine.run_id = id_beside(before, kind)
+    try:
+        yield
+    finally:
+        engine.run_id = before
 
 
 @dataclass(frozen=True, slots=True)

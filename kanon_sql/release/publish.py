@@ -58,11 +58,12 @@ KEEP = "recoding.keep"
 HISTORY = "privacy.m_invariance.history"
 """What names the history of a sequence of releases in a spec."""
 
-_KEYS: dict[Kind, str] = {"release": "release", "recoding": KEEP, "history": HISTORY}
+_KEYS: dict[Kind, str] = {"release": "release", "recoding": KEEP, "history": HISTORY, "untrue": "release"}
 _KINDS: dict[Kind, str] = {
     "release": "a release",
     "recoding": "a recoding that was kept",
     "history": "the history of a sequence of releases",
+    "untrue": "a release of untrue values",
 }
 
 _STANDS = "the release stands under its name all the same"

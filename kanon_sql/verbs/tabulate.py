@@ -185,7 +185,7 @@ def tabulate(
             if publishes:
                 with engine.transaction():
                     refuse_foreign_release(workspace, spec)
-            truthful = spec.source.table is None or not is_untrue(workspace, spec.source.table)
+            truthful = spec.source.table is None or not is_untrue(engine, spec.source.table)
             found = tabulated(workspace, spec)
             workspace.report("protecting the sensitive cells", None)
             shielded = protected(spec, found.table, found.failure)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon_sql.engines import Engine, open_workspace
+from kanon_sql.engines import Engine
 from kanon_sql.errors import SpecError
 from kanon_sql.release import is_untrue
 from kanon_sql.spec import format_table_name
@@ -11,7 +11,7 @@ __all__ = ["refuse_untrue"]
 
 
 def refuse_untrue(engine: Engine, *tables: tuple[str, ...] | None) -> None:
-    """Refuse what ``perturb`` has published: it is recognized by its mark and its manifest, as every release is.
+    """Refuse what ``perturb`` has published: its mark says so.
 
     Args:
         engine: with a run open.
@@ -20,11 +20,10 @@ def refuse_untrue(engine: Engine, *tables: tuple[str, ...] | None) -> None:
     Raises:
         SpecError: one of them is untrue.
     """
-    with open_workspace(engine, "", inline=True) as workspace:
-        for parts in tables:
-            if parts is not None and is_untrue(workspace, parts):
-                raise SpecError(
-                    f"{format_table_name(parts)!r} was published by perturb, and its values are untrue: classes of "
-                    "wrong values say nothing of how many persons could be meant, so no requirement is judged in it. "
-                    "Name the table with the true values"
-                )
+    for parts in tables:
+        if parts is not None and is_untrue(engine, parts):
+            raise SpecError(
+                f"{format_table_name(parts)!r} was published by perturb, and its values are untrue: classes of "
+                "wrong values say nothing of how many persons could be meant, so no requirement is judged in it. "
+                "Name the table with the true values"
+            )
