@@ -1954,9 +1954,6 @@ DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_rollup1`;
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_rollup0`;
 
--- release/manifest/untrue
-SELECT COUNT(*) AS untrue FROM `clinic`.`kanon_sql_manifest` WHERE run_id = '0a' AND REPLACE(manifest, '"truthful": false', '') <> manifest;
-
 -- «evaluate/achieved 9»
 (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, COUNT(DISTINCT unit) AS class_size, SUM(COUNT(DISTINCT unit)) OVER () AS all_size FROM (SELECT `checked`.`age` AS `q0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_0900_bin AS `q1`, `checked`.`person` AS unit, 1 AS row_count FROM `clinic`.`other` AS checked) AS frequency GROUP BY `q0`, `q1`)
 

@@ -1744,9 +1744,6 @@ INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch"
 -- verbs/hierarchy/given
 CREATE TABLE "kanon_scratch"."kanon_run_given_raw" AS SELECT CAST("given"."l0" AS DATE) AS "q0", 1 AS "row_count" FROM "kanon_scratch"."kanon_run_given" "given";
 
--- release/manifest/untrue
-SELECT COUNT(*) AS "untrue" FROM "clinic"."kanon_sql_manifest" WHERE "run_id" = '0a' AND REPLACE("manifest", '"truthful": false', '') <> "manifest";
-
 -- «evaluate/achieved 7»
 (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_rows", COUNT(DISTINCT "unit") AS "class_size", SUM(COUNT(DISTINCT "unit")) OVER () AS "all_size" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1")
 

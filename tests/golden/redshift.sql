@@ -1825,9 +1825,6 @@ DROP TABLE IF EXISTS "kanon_run_rollup1";
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_rollup0";
 
--- release/manifest/untrue
-SELECT COUNT(*) AS "untrue" FROM "clinic"."kanon_sql_manifest" WHERE "run_id" = '0a' AND REPLACE("manifest", '"truthful": false', '') <> "manifest";
-
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM "clinic"."other" AS "checked" WHERE RIGHT('.' || (COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ';
 

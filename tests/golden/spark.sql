@@ -1702,9 +1702,6 @@ DROP TABLE IF EXISTS `kanon_run_rollup1`;
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_run_rollup0`;
 
--- release/manifest/untrue
-SELECT COUNT(*) AS `untrue` FROM `clinic`.`kanon_sql_manifest` WHERE `run_id` = '0a' AND REPLACE(`manifest`, '"truthful": false', '') <> `manifest`;
-
 -- «evaluate/achieved 7»
 (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, COUNT(DISTINCT `unit`) AS `class_size`, SUM(COUNT(DISTINCT `unit`)) OVER () AS `all_size` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, `checked`.`person` AS `unit`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`)
 

@@ -1732,9 +1732,6 @@ DROP TABLE IF EXISTS "kanon_run_rollup1";
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_rollup0";
 
--- release/manifest/untrue
-SELECT COUNT(*) AS untrue FROM "clinic"."kanon_sql_manifest" WHERE run_id = '0a' AND REPLACE(manifest, '"truthful": false', '') <> manifest;
-
 -- hierarchies/forms
 SELECT MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "greatest1", MIN(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "least2", MAX(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "greatest2", MIN(NULLIF(TYPEOF(checked."person"), 'null')) AS "least3", MAX(NULLIF(TYPEOF(checked."person"), 'null')) AS "greatest3" FROM "clinic"."other" AS checked;
 

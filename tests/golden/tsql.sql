@@ -2414,9 +2414,6 @@ DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_rollup1];
 -- engines/scratch/drop
 DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_rollup0];
 
--- release/manifest/untrue
-SELECT COUNT_BIG(*) AS [untrue] FROM [clinic].[kanon_sql_manifest] WHERE [run_id] = N'0a' AND REPLACE([manifest], N'"truthful": false', N'') <> [manifest];
-
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[other] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
 
