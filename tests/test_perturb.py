@@ -282,6 +282,12 @@ def test_an_untrue_release_is_judged_by_nobody(database: Database) -> None:
     asked = {"version": 1, "quasi_identifiers": {"age": {}}, "privacy": [{"k_anonymity": 1}], "release": "other"}
     own = kanon_sql.Spec.from_dict({**asked, "source": "people"})
     of_untrue = kanon_sql.Spec.from_dict({**asked, "source": "masked"})
+    released = {"version": 1, "source": "masked", "release": "other", "unit": "pay"}
+    invariance = {"m_invariance": {"attribute": "age", "m": 2, "history": "history"}}
+    columns = {"quasi_identifiers": {"sex": {}}, "sensitive": ["age"]}
+    invariant = kanon_sql.Spec.from_dict({**released, **columns, "privacy": [invariance]})
+    position = {"columns": ["age", "sex"], "bounds": [0, 0, 64, 64], "depth": 1}
+    cloaked = kanon_sql.CloakSpec.from_dict({**released, "position": position, "k": 2})
     for judge in (
         lambda: kanon_sql.check(database.engine, own, "masked"),
         lambda: kanon_sql.plan(database.engine, of_untrue),
@@ -290,6 +296,8 @@ def test_an_untrue_release_is_judged_by_nobody(database: Database) -> None:
         lambda: kanon_sql.risk(database.engine, of_untrue),
         lambda: kanon_sql.risk(database.engine, own, "masked"),
         lambda: kanon_sql.audit(database.engine, own, "masked"),
+        lambda: kanon_sql.anonymize(database.engine, invariant),
+        lambda: kanon_sql.cloak(database.engine, cloaked),
     ):
         with pytest.raises(SpecError, match="its values are untrue"):
             judge()
