@@ -282,6 +282,7 @@ def test_an_untrue_release_is_judged_by_nobody(database: Database) -> None:
     asked = {"version": 1, "quasi_identifiers": {"age": {}}, "privacy": [{"k_anonymity": 1}], "release": "other"}
     own = kanon_sql.Spec.from_dict({**asked, "source": "people"})
     of_untrue = kanon_sql.Spec.from_dict({**asked, "source": "masked"})
+    since_untrue = kanon_sql.Republication("masked", "pay", 2)
     released = {"version": 1, "source": "masked", "release": "other", "unit": "pay"}
     invariance = {"m_invariance": {"attribute": "age", "m": 2, "history": "history"}}
     columns = {"quasi_identifiers": {"sex": {}}, "sensitive": ["age"]}
@@ -290,6 +291,7 @@ def test_an_untrue_release_is_judged_by_nobody(database: Database) -> None:
     cloaked = kanon_sql.CloakSpec.from_dict({**released, "position": position, "k": 2})
     for judge in (
         lambda: kanon_sql.check(database.engine, own, "masked"),
+        lambda: kanon_sql.check(database.engine, own, "people", republication=since_untrue),
         lambda: kanon_sql.plan(database.engine, of_untrue),
         lambda: kanon_sql.anonymize(database.engine, of_untrue),
         lambda: kanon_sql.compare(database.engine, {"a": of_untrue}, [1, 2]),
