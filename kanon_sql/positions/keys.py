@@ -14,13 +14,13 @@ from kanon_sql.frequency import open_table, unknown_columns
 from kanon_sql.hierarchies import exact_value, whole_units
 from kanon_sql.positions.grid import Axis, Layout
 from kanon_sql.spec import CloakSpec, Wish
-from kanon_sql.spec.positions import DAY
 from kanon_sql.sql import Relation, Sql, identifier, render, source_relation
 
 __all__ = ["Points", "points"]
 
 _SOURCE = "kanon_source"
 _NUMBERS = ("integer", "decimal", "float")
+_DAY = 86_400
 _PARTS = ("year", "month", "day", "hour", "minute", "second")
 
 
@@ -130,11 +130,11 @@ def _misfits(spec: CloakSpec, columns: Mapping[str, Column]) -> Sequence[Problem
                     "seconds since 1970; cast it in a source query, to the local time where it has a time zone"
                 )
             )
-        if column.kind == "date" and any(width % DAY for width in spec.time.widths):
+        if column.kind == "date" and any(width % _DAY for width in spec.time.widths):
             problems.append(
                 Problem(f"time: {column.name!r} is a date, and slices of dates are whole days; give multiples of 86400")
             )
-        if column.kind == "date" and spec.time.origin % DAY:  # a label has dates alone, and would name another day
+        if column.kind == "date" and spec.time.origin % _DAY:  # a label has dates alone, and would name another day
             problems.append(
                 Problem(
                     f"time: {column.name!r} is a date, and slices of dates begin with a day; give an origin of whole "
