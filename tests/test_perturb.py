@@ -282,14 +282,24 @@ def test_an_untrue_release_is_judged_by_nobody(database: Database) -> None:
     asked = {"version": 1, "quasi_identifiers": {"age": {}}, "privacy": [{"k_anonymity": 1}], "release": "other"}
     own = kanon_sql.Spec.from_dict({**asked, "source": "people"})
     of_untrue = kanon_sql.Spec.from_dict({**asked, "source": "masked"})
+    since_untrue = kanon_sql.Republication("masked", "pay", 2)
+    released = {"version": 1, "source": "masked", "release": "other", "unit": "pay"}
+    invariance = {"m_invariance": {"attribute": "age", "m": 2, "history": "history"}}
+    columns = {"quasi_identifiers": {"sex": {}}, "sensitive": ["age"]}
+    invariant = kanon_sql.Spec.from_dict({**released, **columns, "privacy": [invariance]})
+    position = {"columns": ["age", "sex"], "bounds": [0, 0, 64, 64], "depth": 1}
+    cloaked = kanon_sql.CloakSpec.from_dict({**released, "position": position, "k": 2})
     for judge in (
         lambda: kanon_sql.check(database.engine, own, "masked"),
+        lambda: kanon_sql.check(database.engine, own, "people", republication=since_untrue),
         lambda: kanon_sql.plan(database.engine, of_untrue),
         lambda: kanon_sql.anonymize(database.engine, of_untrue),
         lambda: kanon_sql.compare(database.engine, {"a": of_untrue}, [1, 2]),
         lambda: kanon_sql.risk(database.engine, of_untrue),
         lambda: kanon_sql.risk(database.engine, own, "masked"),
         lambda: kanon_sql.audit(database.engine, own, "masked"),
+        lambda: kanon_sql.anonymize(database.engine, invariant),
+        lambda: kanon_sql.cloak(database.engine, cloaked),
     ):
         with pytest.raises(SpecError, match="its values are untrue"):
             judge()

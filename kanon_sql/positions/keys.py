@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from math import ceil, floor
 from typing import Any
 
@@ -19,6 +20,7 @@ __all__ = ["Points", "points"]
 
 _SOURCE = "kanon_source"
 _NUMBERS = ("integer", "decimal", "float")
+_DAY = 86_400
 _PARTS = ("year", "month", "day", "hour", "minute", "second")
 
 
@@ -128,9 +130,23 @@ def _misfits(spec: CloakSpec, columns: Mapping[str, Column]) -> Sequence[Problem
                     "seconds since 1970; cast it in a source query, to the local time where it has a time zone"
                 )
             )
-        if column.kind == "date" and any(width % 86_400 for width in spec.time.widths):
+        if column.kind == "date" and any(width % _DAY for width in spec.time.widths):
             problems.append(
                 Problem(f"time: {column.name!r} is a date, and slices of dates are whole days; give multiples of 86400")
+            )
+        if column.kind == "date" and spec.time.origin % _DAY:  # a label has dates alone, and would name another day
+            problems.append(
+                Problem(
+                    f"time: {column.name!r} is a date, and slices of dates begin with a day; give an origin of whole "
+                    "days, a multiple of 86400"
+                )
+            )
+        if column.kind == "date" and spec.lbqids:
+            problems.append(
+                Problem(
+                    f"lbqids: {column.name!r} is a date without a time of day, so that no pattern would be found; name "
+                    "a timestamp or seconds under time, or leave lbqids out"
+                )
             )
     if spec.k.column is not None and columns[spec.k.column].kind != "integer":
         problems.append(Problem(f"k: {spec.k.column!r} is {columns[spec.k.column].type}; expected whole numbers"))
@@ -138,9 +154,10 @@ def _misfits(spec: CloakSpec, columns: Mapping[str, Column]) -> Sequence[Problem
 
 
 def _keyed(spec: CloakSpec, layout: Layout, columns: Mapping[str, Column]) -> Sql:
+    areas = [element.area for lbqid in spec.lbqids.values() for element in lbqid.elements]
     x, y = (
-        _coordinate(axis, layout.digits, columns[name])
-        for axis, name in zip((layout.x, layout.y), spec.position.columns, strict=True)
+        _coordinate(axis, layout.digits, columns[name], [edge for area in areas for edge in area[place::2]])
+        for place, (axis, name) in enumerate(zip((layout.x, layout.y), spec.position.columns, strict=True))
     )
     return render(
         "positions/keyed",
@@ -155,15 +172,18 @@ def _keyed(spec: CloakSpec, layout: Layout, columns: Mapping[str, Column]) -> Sq
     )
 
 
-def _coordinate(axis: Axis, digits: int, column: Column) -> dict[str, Any]:
-    """A coordinate in whole units, rounded down; what is far outside has none, so that nothing overflows."""
+def _coordinate(axis: Axis, digits: int, column: Column, areas: Sequence[Decimal]) -> dict[str, Any]:
+    """A coordinate in whole units, rounded down; what is far outside has none, so that nothing overflows.
+
+    An area of an LBQID may lie outside of the bounds, and who was there matches it, although the row is left out.
+    """
     value = _of_source(column.name)
     return {
         **axis.fields(),
         "value": value,
         "units": whole_units(value, digits, column.kind == "integer"),
-        "least": floor(axis.low / 10**digits) - 1,
-        "most": ceil(axis.high / 10**digits) + 1,
+        "least": floor(min([Decimal(axis.low) / 10**digits, *areas])) - 1,
+        "most": ceil(max([Decimal(axis.high) / 10**digits, *areas])) + 1,
     }
 
 

@@ -106,6 +106,7 @@ def anonymize(
             return replace(result, cost=cost, sql=redacted_log(meter))
     if (invariance := spec.m_invariance) is not None:
         with engine.run(Deadline(timeout)) as meter:
+            refuse_untrue(engine, spec.source.table)
             result = invariantly_released(
                 engine, spec, invariance, report, budget, started, all_minimal=all_minimal, details=details
             )

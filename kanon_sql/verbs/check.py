@@ -98,7 +98,7 @@ def check(
     models = models_of(spec)
     unit = None if count_rows else spec.unit
     with engine.run(Deadline(timeout)) as meter:
-        refuse_untrue(engine, parts)
+        refuse_untrue(engine, parts, None if republication is None else parse_table_name(republication.earlier))
         with open_workspace(engine, source_of(engine, spec), report, inline=True) as workspace:
             opened = open_table(engine, spec, parts)
             found = _looked_at(workspace, spec, models, opened, unit)

@@ -26,6 +26,7 @@ from kanon_sql.positions import (
 from kanon_sql.release import refuse_foreign_release
 from kanon_sql.spec import CloakSpec
 from kanon_sql.verbs.result import Cost, redacted_log
+from kanon_sql.verbs.untrue import refuse_untrue
 
 __all__ = ["CloakResult", "CloakedLevel", "cloak"]
 
@@ -204,6 +205,7 @@ def cloak(
             "(temp or schema)"
         )
     with engine.run(Deadline(timeout)) as meter:
+        refuse_untrue(engine, spec.source.table)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
             if publishes:
                 with engine.transaction():
