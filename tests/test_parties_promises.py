@@ -701,6 +701,7 @@ def test_the_command_line_plans_and_publishes(tmp_path: Path, monkeypatch: pytes
     assert json.loads(done.stdout)["split"] == "horizontal"
     for options, said in [
         (("plan", "spec.yml", *both, "--explain"), "--explain: not with --party"),
+        (("plan", "spec.yml", *both, "--matrix"), "--matrix: not with --party"),
         (("plan", "spec.yml", *both, "-d", "north.duckdb"), "--database: not with --party"),
         (("anonymize", "spec.yml", *both, "--report", "r.html"), "--report: not with --party"),
         (("anonymize", "spec.yml", *both, "--at", "2"), "every party publishes its own part"),
