@@ -128,11 +128,11 @@ def _same_texts(one: Column, two: Column, *, exactly: bool) -> bool:
         exactly: decimals have the same declared digits after the point too, without which 1.0 is not 1.00; and types
             that are compared as text are the same.
     """
-    if one.kind != two.kind or one.scale != two.scale:
+    if one.kind != two.kind:
         return False
     if exactly and one.kind == "decimal":
         return _digits(one) is not None and _digits(one) == _digits(two)
-    return not exactly or one.kind != "other" or one.type == two.type
+    return one.scale == two.scale and (not exactly or one.kind != "other" or one.type == two.type)
 
 
 def _digits(column: Column) -> int | None:
