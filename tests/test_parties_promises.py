@@ -433,6 +433,24 @@ def test_columns_of_other_kinds_are_refused(engines: list[Engine]) -> None:
         kanon_sql.plan_parties([engines[0], kanon_sql.connect(numbers)], spec())
 
 
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [("INTEGER", "DECIMAL(6, 1)"), ("DECIMAL(6, 1)", "DECIMAL(6, 2)"), ("VARCHAR", "DOUBLE"), ("BOOLEAN", "INTEGER")],
+)
+def test_one_sensitive_value_of_two_types_is_not_two_values(one: str, two: str) -> None:
+    """A class of four rows with the value 1 was taken for one of two values, 1 and 1.0 (or true)."""
+    connections = [duckdb.connect(), duckdb.connect()]
+    for connection, kind in zip(connections, (one, two), strict=True):
+        connection.execute(f"CREATE TABLE people (job VARCHAR, town VARCHAR, ill {kind}, id VARCHAR)")
+        connection.execute("INSERT INTO people SELECT 'cook', 'rome', 1, i FROM range(4) AS t(i)")
+    asked = spec(privacy=[{"k_anonymity": {"k": 2}}, {"l_diversity": {"attribute": "ill", "l": 2, "kind": "distinct"}}])
+    engines = [kanon_sql.connect(connection) for connection in connections]
+    with pytest.raises(SpecError, match="the same value may have different texts and count twice"):
+        kanon_sql.plan_parties(engines, asked)
+    connections[1].execute(f"ALTER TABLE people ALTER ill TYPE {one} USING CAST(1 AS {one})")
+    assert not kanon_sql.plan_parties(engines, asked).passed
+
+
 def test_one_database_is_one_party(
     engines: list[Engine], connections: list[duckdb.DuckDBPyConnection], tmp_path: Path
 ) -> None:
@@ -683,6 +701,7 @@ def test_the_command_line_plans_and_publishes(tmp_path: Path, monkeypatch: pytes
     assert json.loads(done.stdout)["split"] == "horizontal"
     for options, said in [
         (("plan", "spec.yml", *both, "--explain"), "--explain: not with --party"),
+        (("plan", "spec.yml", *both, "--matrix"), "--matrix: not with --party"),
         (("plan", "spec.yml", *both, "-d", "north.duckdb"), "--database: not with --party"),
         (("anonymize", "spec.yml", *both, "--report", "r.html"), "--report: not with --party"),
         (("anonymize", "spec.yml", *both, "--at", "2"), "every party publishes its own part"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 
+from kanon_sql.engines import Column
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.frequency import Prepared
 from kanon_sql.models import PrivacyModel
@@ -84,27 +86,56 @@ def demands_of(models: Sequence[PrivacyModel]) -> Demands:
     return Demands(max(sizes), diversity)
 
 
-def refuse_other_columns(names: Sequence[str], given: Sequence[Prepared]) -> None:
+def refuse_other_columns(names: Sequence[str], given: Sequence[Prepared], diverse: Collection[str]) -> None:
     """Refuse tables whose labels would differ although their values do not.
+
+    Labels that differ make rows look rarer than they are. Sensitive values that differ make a class look more diverse
+    than it is, as 1 and 1.0 would: a false pass.
 
     Args:
         names: of the parties.
         given: what each has.
+        diverse: the sensitive attributes whose different values are counted.
 
     Raises:
         SpecError: a column is of another kind at one of them, or its hierarchy has another height.
     """
     first = given[0]
+    compared = [(f"quasi_identifiers.{lookup.name}", lookup.name, "labels") for lookup in first.sets.lookups]
+    compared += [(f"sensitive: {attribute}", attribute, "texts and count twice") for attribute in sorted(diverse)]
     for name, other in zip(names[1:], given[1:], strict=True):
-        for one, two in zip(first.sets.lookups, other.sets.lookups, strict=True):
-            kinds = first.columns[one.name], other.columns[two.name]
-            if kinds[0].kind != kinds[1].kind or kinds[0].scale != kinds[1].scale:
+        for where, column, what in compared:
+            one_kind, two_kind = first.columns[column], other.columns[column]
+            if not _same_texts(one_kind, two_kind, exactly=column in diverse):
                 raise SpecError(
-                    f"quasi_identifiers.{one.name}: the column is {kinds[0].type} at {names[0]} and {kinds[1].type} at "
-                    f"{name}, so that the same value may have different labels; cast it in a view or a source query"
+                    f"{where}: the column is {one_kind.type} at {names[0]} and {two_kind.type} at "
+                    f"{name}, so that the same value may have different {what}; cast it in a view or a source query"
                 )
+        for one, two in zip(first.sets.lookups, other.sets.lookups, strict=True):
             if (one.height, one.top) != (two.height, two.top):
                 raise SpecError(
                     f"quasi_identifiers.{one.name}: the hierarchy has {one.height} levels at {names[0]} and "
                     f"{two.height} at {name}; all parties need the same one"
                 )
+
+
+def _same_texts(one: Column, two: Column, *, exactly: bool) -> bool:
+    """Whether equal values of two columns have one text.
+
+    Args:
+        one: of a party.
+        two: of another.
+        exactly: decimals have the same declared digits after the point too, without which 1.0 is not 1.00; and types
+            that are compared as text are the same.
+    """
+    if one.kind != two.kind:
+        return False
+    if exactly and one.kind == "decimal":
+        return _digits(one) is not None and _digits(one) == _digits(two)
+    return one.scale == two.scale and (not exactly or one.kind != "other" or one.type == two.type)
+
+
+def _digits(column: Column) -> int | None:
+    """The digits after the point that a decimal's type has; None where each value has its own."""
+    declared = re.search(r",\s*([0-9]+)\)+$", column.type)
+    return column.scale if declared is None else int(declared.group(1))

@@ -128,6 +128,7 @@ def plan(
                     "--all-minimal": all_minimal,
                     "--estimate": estimate,
                     "--explain": explain,
+                    "--matrix": matrix,
                     "--bound": bound,
                     "--beside": beside not in ("quick", "none"),
                     "--max-seconds": max_seconds is not None,
