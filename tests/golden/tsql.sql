@@ -1812,7 +1812,7 @@ INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratc
 -- positions/events
 SELECT [who], [day_number], [t], [element0], [element1], [grid], [cell]
 INTO [kanon_scratch].[kanon_run_lbqid0_events]
-FROM (SELECT [who] AS [who], CAST((([t_units]) - ([t_units]) % (86400)) / (86400) AS BIGINT) AS [day_number], [t_units] AS [t], [grid] AS [grid], [cell] AS [cell], CASE WHEN [x_units] >= 0 AND [x_units] < 15 AND [y_units] >= 0 AND [y_units] < 10 AND [t_units] % 86400 >= 25200 AND [t_units] % 86400 < 32400 THEN 1 ELSE 0 END AS [element0], CASE WHEN [x_units] >= 0 AND [x_units] < 15 AND [y_units] >= 0 AND [y_units] < 10 AND [t_units] % 86400 >= 25200 AND [t_units] % 86400 < 32400 THEN 1 ELSE 0 END AS [element1] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE NOT [position_key] IS NULL) AS [seen] WHERE [element0] = 1 OR [element1] = 1;
+FROM (SELECT [who] AS [who], CAST((([t_units]) - ([t_units]) % (86400)) / (86400) AS BIGINT) AS [day_number], [t_units] AS [t], [grid] AS [grid], [cell] AS [cell], CASE WHEN [x_units] >= 0 AND [x_units] < 15 AND [y_units] >= 0 AND [y_units] < 10 AND [t_units] % 86400 >= 25200 AND [t_units] % 86400 < 32400 THEN 1 ELSE 0 END AS [element0], CASE WHEN [x_units] >= 0 AND [x_units] < 15 AND [y_units] >= 0 AND [y_units] < 10 AND [t_units] % 86400 >= 25200 AND [t_units] % 86400 < 32400 THEN 1 ELSE 0 END AS [element1] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE [t_units] >= 0) AS [seen] WHERE [element0] = 1 OR [element1] = 1;
 
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_lbqid0_days0"]', N'(the time)');
@@ -2000,7 +2000,7 @@ INTO [kanon_scratch].[kanon_run_classes]
 -- positions/events
 SELECT [who], [day_number], [t], [element0], [element1], [grid], [cell], [wish]
 INTO [kanon_scratch].[kanon_run_lbqid0_events]
-FROM (SELECT [who] AS [who], CAST((([t_units]) - ([t_units]) % (86400)) / (86400) AS BIGINT) AS [day_number], [t_units] AS [t], [grid] AS [grid], [cell] AS [cell], [wish] AS [wish], CASE WHEN [x_units] >= 0 AND [x_units] < 15 AND [y_units] >= 0 AND [y_units] < 10 AND [t_units] % 86400 >= 25200 AND [t_units] % 86400 < 32400 THEN 1 ELSE 0 END AS [element0], CASE WHEN [x_units] >= 0 AND [x_units] < 15 AND [y_units] >= 0 AND [y_units] < 10 AND [t_units] % 86400 >= 25200 AND [t_units] % 86400 < 32400 THEN 1 ELSE 0 END AS [element1] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE NOT [position_key] IS NULL) AS [seen] WHERE [element0] = 1 OR [element1] = 1;
+FROM (SELECT [who] AS [who], CAST((([t_units]) - ([t_units]) % (86400)) / (86400) AS BIGINT) AS [day_number], [t_units] AS [t], [grid] AS [grid], [cell] AS [cell], [wish] AS [wish], CASE WHEN [x_units] >= 0 AND [x_units] < 15 AND [y_units] >= 0 AND [y_units] < 10 AND [t_units] % 86400 >= 25200 AND [t_units] % 86400 < 32400 THEN 1 ELSE 0 END AS [element0], CASE WHEN [x_units] >= 0 AND [x_units] < 15 AND [y_units] >= 0 AND [y_units] < 10 AND [t_units] % 86400 >= 25200 AND [t_units] % 86400 < 32400 THEN 1 ELSE 0 END AS [element1] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE [t_units] >= 0) AS [seen] WHERE [element0] = 1 OR [element1] = 1;
 
 -- positions/requests
 SELECT [events].[who] AS [who], [events].[grid] AS [grid], [events].[cell] AS [cell], MAX([events].[wish]) AS [wish]

@@ -118,6 +118,9 @@ def plan(
         refuse_report_path(report_file, "--report")
         if estimate and report_file is not None:
             raise SpecError("--estimate and --report exclude each other; an estimate has nothing to report")
+        if estimate and (explain or matrix):
+            option = "--explain" if explain else "--matrix"
+            raise SpecError(f"--estimate and {option} exclude each other; an estimate asks about no node")
         spec = load_spec(spec_file)
         if party is not None or key is not None or split is Split.vertical:
             from kanon_sql.cli.parties import refuse_other_options, run_parties
