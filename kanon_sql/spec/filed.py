@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -108,14 +109,14 @@ class Filed(Part):
         """Return a path of the spec; relative paths are relative to its file."""
         return self._base_dir / path
 
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return the spec as JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def hash(self) -> str:
         """SHA-256 (hex) of what tells specs apart."""
-        raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
         """Two specs are equal when they say the same, wherever their files are."""
