@@ -201,7 +201,7 @@ Parties = Annotated[
     typer.Option(
         "--party",
         metavar="DATABASE",
-        callback=lambda values: [_database(value) for value in values] if values else None,
+        callback=lambda values: [_database(value) for value in values or ()],  # with old ones of typer None fails
         show_default=False,
         help="Instead of --database: the database of one party of several; give it for each.",
     ),
