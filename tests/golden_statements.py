@@ -133,6 +133,10 @@ SPECS: dict[str, dict[str, Any]] = {
         "privacy": [{"no_attack": {"gain": 9, "cost": 2}}],
         "search": {"metric": "publisher_payout", "prices": {"benefit": 1200, "loss": 300, "gain": 9, "cost": 2}},
     },
+    "profitability": {
+        "privacy": [{"profitability": {"benefit": 1200, "loss": 3000, "gain": 9, "cost": 2}}],
+        "search": {"metric": "loss"},
+    },
     "entropy by estimate": {
         "quasi_identifiers": {"sex": None},
         "privacy": [{"l_diversity": {"attribute": "dx", "l": 2, "kind": "entropy", "estimator": "grassberger"}}],
@@ -427,6 +431,7 @@ def run_checks_of_references(engine: Published) -> None:
     of_population = [
         {"k_map": {"population": "clinic.census", "k": 3}},
         {"no_attack": {"population": "clinic.census", "gain": 9, "cost": 2}},
+        {"profitability": {"population": "clinic.census", "benefit": 12, "loss": 3, "gain": 9, "cost": 2}},
         {"delta_presence": {"population": "clinic.other_census", "delta_max": 0.5}},
     ]
     kanon_sql.check(engine, spec_of(privacy=of_population, unit="person"), "clinic.other", count_rows=True)

@@ -61,6 +61,7 @@ _ACHIEVED = {
     "wanted_k": "largest wish = {}",
     "average": "average risk = {}",
     "records_at_risk": "at risk = {}",
+    "payout": "least payout = {}",
     "size": "rows or persons = {}",
     "k_estimated": "k = {}, estimated",
     "share": "unique in the population = {}, estimated",

@@ -27,6 +27,7 @@ from kanon_sql.evaluate import (
     table_frames,
 )
 from kanon_sql.frequency import (
+    LabelSizes,
     Matched,
     OpenTable,
     ValueFacts,
@@ -34,6 +35,7 @@ from kanon_sql.frequency import (
     measured_models,
     open_table,
     population_notes,
+    sizes_in_domain,
     source_of,
     unknown_columns,
     value_facts_of,
@@ -189,6 +191,7 @@ def _looked_at(
         facts=facts,
         unit=unit,
         own_references=own_references,
+        label_sizes=_label_sizes(workspace, spec, models, opened),
         populations={name: item.frame for name, item in (matched | beliefs | consistent).items()},
     )
     absent = {model.label: _missed(model, matched) for model in models if model.minds_absent}
@@ -361,6 +364,17 @@ def _matched(
     return match_populations(
         workspace, spec, opened.relation, opened.columns, originals, compared, raw=opened.is_source
     )
+
+
+def _label_sizes(
+    workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], opened: OpenTable
+) -> LabelSizes | None:
+    """How many values of the source the labels of the table stand for, where a requirement asks for that."""
+    if not any(model.judges_widths for model in models):
+        return None
+    workspace.report("counting what labels stand for", None)
+    originals = workspace.described(source_of(workspace.engine, spec))
+    return sizes_in_domain(workspace.apart("widths_"), spec, models, originals, raw=opened.is_source)
 
 
 def _beliefs(

@@ -1,0 +1,131 @@
+"""What the labels of classes lose: the column ``class_loss``, of which some privacy models make their measure.
+
+It is the logarithm of the vectors of the domain that the labels of a class stand for, over that of all vectors: 0 for
+values, 1 for labels that all are the top, and 0 where the domain has one vector. How many values a label stands for is
+joined to the classes once they are counted, as for the metrics: there are fewer classes than vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum, log
+
+from kanon_sql.engines import Workspace
+from kanon_sql.frequency import FrequencySets
+from kanon_sql.models import PrivacyModel
+from kanon_sql.search import Node
+from kanon_sql.sql import PORTABLE, Sql, identifier, literal, relation, render, slot
+
+__all__ = ["LabelWidths", "judge_widths", "node_widths", "sized", "width_fills", "width_slots", "with_losses"]
+
+
+@dataclass(frozen=True)
+class LabelWidths:
+    """How wide the labels of classes are.
+
+    Attributes:
+        labels: expressions that tell the labels of one column apart, constant within a class; of each column that may
+            have labels for several values.
+        sizes: per such column, a query of ``code``, the label, and ``label_size``, the values of the domain that it
+            stands for.
+        at_top: the logarithm of the vectors that columns at their top stand for.
+        domain: that of all vectors.
+    """
+
+    labels: Sequence[Sql]
+    sizes: Sequence[Sql]
+    at_top: Sql
+    domain: float
+
+    @property
+    def carried(self) -> dict[str, Sql]:
+        """The labels by the columns that classes carry along."""
+        return {f"x{position}": label for position, label in enumerate(self.labels)}
+
+
+def judge_widths(models: Sequence[PrivacyModel]) -> bool:
+    """Whether some requirement asks how wide labels are."""
+    return any(model.judges_widths for model in models)
+
+
+def with_losses(found: Sql, columns: Sequence[str], widths: LabelWidths, measures: Mapping[str, Sql]) -> Sql:
+    """Classes with the measures that are made of what their labels lose.
+
+    Args:
+        found: the classes, with the labels that they carry.
+        columns: those of them that are needed later.
+        widths: of the labels.
+        measures: a model's column -> its measure.
+    """
+    return render(
+        "evaluate/class_losses",
+        classes=found,
+        columns=columns,
+        labels=list(widths.carried),
+        sizes=list(widths.sizes),
+        at_top=widths.at_top,
+        domain=widths.domain,
+        measures=list(measures.items()),
+    )
+
+
+def sized(sets: FrequencySets, node: Node) -> list[int]:
+    """The quasi-identifiers strictly between level 0, where labels are values, and their top."""
+    return [index for index in sets.keyed(node) if node[index] > 0]
+
+
+def _domain(sets: FrequencySets, columns: Iterable[int]) -> float:
+    """The logarithm of the vectors that some columns can have."""
+    return fsum(log(sets.lookups[index].domain_rows) for index in columns)
+
+
+def _at_top(sets: FrequencySets, node: Node) -> Sql:
+    keyed = sets.keyed(node)
+    return literal(_domain(sets, [index for index, _ in enumerate(node) if index not in keyed]))
+
+
+def node_widths(sets: FrequencySets, node: Node) -> LabelWidths:
+    """The widths of a lattice node's labels, as portable SQL."""
+    sizes = [
+        render(
+            "frequency/sizes",
+            code=Sql(sets.codes.from_lookup(index, node[index], PORTABLE)),
+            size=identifier(f"s{node[index]}"),
+            table=relation(sets.lookups[index].table),
+            name="label_size",
+        )
+        for index in sized(sets, node)
+    ]
+    labels = [Sql(sets.codes.code(index, node[index], PORTABLE)) for index in sized(sets, node)]
+    return LabelWidths(labels, sizes, _at_top(sets, node), _domain(sets, range(len(node))))
+
+
+def width_slots(sets: FrequencySets, count: int) -> LabelWidths:
+    """The same of any node with so many columns between level 0 and their top; :func:`width_fills` fills the slots."""
+    sizes = [
+        render(
+            "frequency/sizes",
+            code=slot(f"label_code_{position}"),
+            size=slot(f"label_size_{position}"),
+            table=slot(f"label_lookup_{position}"),
+            name="label_size",
+        )
+        for position in range(count)
+    ]
+    labels = [slot(f"label_{position}") for position in range(count)]
+    return LabelWidths(labels, sizes, slot("at_top"), _domain(sets, range(len(sets.lookups))))
+
+
+def width_fills(workspace: Workspace, sets: FrequencySets, node: Node) -> dict[str, str]:
+    """What fills the slots for a node."""
+    compiler = workspace.compiler
+    fills = {"at_top": str(_at_top(sets, node))}
+    for position, index in enumerate(sized(sets, node)):
+        fills |= {
+            f"label_{position}": sets.codes.code(index, node[index], compiler.dialect),
+            f"label_code_{position}": sets.codes.from_lookup(index, node[index], compiler.dialect),
+            f"label_size_{position}": compiler.quote(f"s{node[index]}"),
+            f"label_lookup_{position}": workspace.quoted(sets.lookups[index].table),
+        }
+    return fills
