@@ -316,6 +316,31 @@ def test_a_specialization_and_a_generalization_of_what_satisfies_violate(databas
         assert not kanon_sql.plan(database.engine, spec).passed
 
 
+def test_beside_other_requirements(database: Database) -> None:
+    """Each of them is judged as it is alone, in a search, in a release and in the table that was written."""
+    rows = [[f"{group}{n % 3}", "xyz"[n * k % 3], f"p{n % 7}"] for k, group in enumerate("aabbbc") for n in range(5)]
+    database.table("people", ["q", "s", "who"], rows)
+    others: list[dict[str, Any]] = [
+        {"profitability": {"benefit": 8, "loss": 9, "gain": 4, "cost": 1}},
+        {"l_diversity": {"attribute": "s", "l": 1.2, "kind": "entropy"}},
+        {"t_closeness": {"attribute": "s", "t": 0.6}},
+        {"k_anonymity": 2},
+    ]
+    level = {"q": {"prefix": [1], "minimum_level": 1, "maximum_level": 1}}
+    shared: dict[str, Any] = {"quasi_identifiers": level, "sensitive": ["s"], "suppression": {"limit": 0.9}}
+    for unit in (None, "who"):
+        together = spec_of(others, release="out", unit=unit, **shared)
+        result = kanon_sql.anonymize(database.engine, together, details=True)
+        assert result.passed
+        for item in others:
+            alone = spec_of([item], unit=unit, **shared)
+            looked_at = kanon_sql.check(database.engine, alone, "out", count_rows=True)
+            whole = kanon_sql.check(database.engine, together, "out", count_rows=True, details=True)
+            assert looked_at.achieved.items() <= whole.achieved.items()
+            if unit is None:
+                assert looked_at.achieved.items() <= result.achieved.items()
+
+
 def test_masked_rows_earn_nothing_and_are_dropped(database: Database) -> None:
     database.table("people", ["q"], [["x"]] * 4 + [["y"]])
     spec = spec_of(
