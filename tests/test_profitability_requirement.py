@@ -110,6 +110,9 @@ def test_every_node_and_every_search(
     assert result.passed
     node = tuple((result.node or {}).values())
     kept = [earned for _, size, earned in payouts(oracle, node, prices) if size >= (k or 1) and earns(prices, earned)]
+    assert result.details is not None
+    counted = {table["name"]: table["classes"] for table in result.details.to_dict()["tables"]}
+    assert counted["release"] == len(kept)
     reached = {key: item for key, item in result.achieved.items() if key == "profitability"}
     assert reached["profitability"]["payout"] == pytest.approx(min(kept), abs=1e-9 * prices["benefit"])
     if spec.unit is None:
