@@ -136,8 +136,11 @@ SELECT 1 AS "attribute", COALESCE(SUM("written"."row_count"), 0) AS "foreign_row
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM "clinic"."kanon_run_release" AS "checked" WHERE RIGHT('.' || (COLLATE(CAST("checked"."age" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ';
 
+-- «evaluate/achieved 2»
+(SELECT COLLATE(CAST("checked"."age" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", 1 AS "row_count" FROM "clinic"."kanon_run_release" AS "checked")
+
 -- «evaluate/achieved 1»
-(SELECT CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_size" FROM (SELECT COLLATE(CAST("checked"."age" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", 1 AS "row_count" FROM "clinic"."kanon_run_release" AS "checked") AS "frequency" GROUP BY "q0", "q1")
+(SELECT CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_size" FROM «evaluate/achieved 2» AS "frequency" GROUP BY "q0", "q1")
 
 -- evaluate/achieved
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM «evaluate/achieved 1» AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS "checked";
@@ -440,14 +443,14 @@ SELECT 0 AS "attribute", COALESCE(SUM("written"."row_count"), 0) AS "foreign_row
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM "clinic"."kanon_run_release" AS "checked" WHERE RIGHT('.' || (COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ';
 
--- «evaluate/achieved 3»
+-- «evaluate/achieved 4»
 (SELECT "q0" AS "k0", "value_code", CAST(COUNT(*) AS BIGINT) AS "value_rows", CAST(COUNT(*) AS BIGINT) AS "value_count" FROM (SELECT COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value_code", 1 AS "row_count" FROM "clinic"."kanon_run_release" AS "checked") AS "frequency" GROUP BY "q0", "value_code")
 
--- «evaluate/achieved 2»
-(SELECT "held"."k0" AS "k0", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share" FROM «evaluate/achieved 3» AS "held" LEFT JOIN (SELECT "value" AS "reference_value", "reference_share" FROM "kanon_run_sensitive0") AS "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL)))
+-- «evaluate/achieved 3»
+(SELECT "held"."k0" AS "k0", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share" FROM «evaluate/achieved 4» AS "held" LEFT JOIN (SELECT "value" AS "reference_value", "reference_share" FROM "kanon_run_sensitive0") AS "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL)))
 
 -- evaluate/achieved
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MAX("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE "class_rows" END) AS "violating_rows3", MAX("m4") AS "worst4", SUM(CASE WHEN "m4" IS NULL THEN 1 ELSE 0 END) AS "unbounded4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows4" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m1", "m2", "m3", "m4", CASE WHEN ("class_size" >= 3) AND ("m1" >= 2) AND ("m2" >= 6.93147179559945315e-01) AND (NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00) AND (NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", COUNT(CASE WHEN "value_count" > 0 THEN "value_code" END) AS "m1", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) > 0 THEN LN(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" END)) - SUM(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" * LN("value_count") ELSE 0 END) / CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" END) AS DOUBLE PRECISION) ELSE 0 END AS "m2", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" >= 2 THEN "value_count" ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN "value_position" = 1 THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" >= 2 THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) ELSE NULL END AS "m3", CASE WHEN SUM("value_count") > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m4" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0") AS "class_total", ROW_NUMBER() OVER (PARTITION BY "k0" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "value_count" DESC NULLS LAST) AS "value_position" FROM «evaluate/achieved 2» AS "counted") AS "ranked" GROUP BY "k0") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MAX("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE "class_rows" END) AS "violating_rows3", MAX("m4") AS "worst4", SUM(CASE WHEN "m4" IS NULL THEN 1 ELSE 0 END) AS "unbounded4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows4" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m1", "m2", "m3", "m4", CASE WHEN ("class_size" >= 3) AND ("m1" >= 2) AND ("m2" >= 6.93147179559945315e-01) AND (NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00) AND (NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", COUNT(CASE WHEN "value_count" > 0 THEN "value_code" END) AS "m1", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) > 0 THEN LN(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" END)) - SUM(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" * LN("value_count") ELSE 0 END) / CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" END) AS DOUBLE PRECISION) ELSE 0 END AS "m2", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" >= 2 THEN "value_count" ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN "value_position" = 1 THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" >= 2 THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) ELSE NULL END AS "m3", CASE WHEN SUM("value_count") > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m4" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0") AS "class_total", ROW_NUMBER() OVER (PARTITION BY "k0" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "value_count" DESC NULLS LAST) AS "value_position" FROM «evaluate/achieved 3» AS "counted") AS "ranked" GROUP BY "k0") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS "checked";
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '8c68bf9e5130ff6466a20d74c4ad15c42fd8fce6fd84414819e7175dae6bfc98', '{"published_at": "(the time)"}');
@@ -1061,7 +1064,7 @@ CREATE TEMPORARY TABLE "kanon_run_suppressed" AS SELECT "k0", "class_rows" FROM 
 CREATE TABLE "clinic"."kanon_run_release" AS SELECT "lookup0"."l0" AS "sex", "kanon_source"."dx" AS "dx" FROM "clinic"."visits" AS "kanon_source" JOIN "kanon_run_lookup0" AS "lookup0" ON «release/write 3» LEFT JOIN "kanon_run_suppressed" AS "suppressed" ON "lookup0"."c0" = "suppressed"."k0" WHERE "suppressed"."class_rows" IS NULL ORDER BY RANDOM();
 
 -- evaluate/achieved
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MAX("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00 THEN 0 ELSE "class_rows" END) AS "violating_rows2" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN (NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01) AND (NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01) AND (NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "classes".*, CASE WHEN "m0_held" > 0 THEN CAST("m0_top1" AS DOUBLE PRECISION) / (CAST("m0_top1" AS DOUBLE PRECISION) + CAST("m0_held" AS DOUBLE PRECISION) * LEAST(("m0_fewest1") * ("m0_together2"), ("m0_fewest2") * ("m0_together1"), ("m0_fewest3"))) END AS "m0" FROM (SELECT "classes".*, ("m0_anywhere1") AS "m0_together1", LEAST(("m0_anywhere2"), ("m0_anywhere1") * ("m0_anywhere1")) AS "m0_together2" FROM (SELECT "classes".*, COALESCE(MIN(CASE WHEN "m0_held" > 0 THEN "m0_fewest1" END) OVER (), CAST(1 AS DOUBLE PRECISION)) AS "m0_anywhere1", COALESCE(MIN(CASE WHEN "m0_held" > 0 THEN "m0_fewest2" END) OVER (), CAST(1 AS DOUBLE PRECISION)) AS "m0_anywhere2" FROM (SELECT "classes".*, ("m0_factor0_1") AS "m0_fewest1", LEAST(("m0_factor0_2"), ("m0_factor0_1") * ("m0_factor1_1")) AS "m0_fewest2", LEAST(("m0_factor0_3"), ("m0_factor0_2") * ("m0_factor1_1"), ("m0_factor0_1") * ("m0_factor1_1") * ("m0_factor2_1")) AS "m0_fewest3" FROM (SELECT "classes".*, CASE WHEN "m0_held" - 0 - "m0_top1" > 0 THEN CAST("m0_held" - 0 - "m0_top1" AS DOUBLE PRECISION) / CAST("m0_held" - 0 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor0_1", CASE WHEN "m0_held" - 0 - "m0_top2" > 0 THEN CAST("m0_held" - 0 - "m0_top2" AS DOUBLE PRECISION) / CAST("m0_held" - 0 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor0_2", CASE WHEN "m0_held" - 0 - "m0_top3" > 0 THEN CAST("m0_held" - 0 - "m0_top3" AS DOUBLE PRECISION) / CAST("m0_held" - 0 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor0_3", CASE WHEN "m0_held" - 1 - "m0_top1" > 0 THEN CAST("m0_held" - 1 - "m0_top1" AS DOUBLE PRECISION) / CAST("m0_held" - 1 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor1_1", CASE WHEN "m0_held" - 2 - "m0_top1" > 0 THEN CAST("m0_held" - 2 - "m0_top1" AS DOUBLE PRECISION) / CAST("m0_held" - 2 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor2_1" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS "m0_held", SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" <= 1 THEN "value_count" ELSE 0 END) AS "m0_top1", SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" <= 2 THEN "value_count" ELSE 0 END) AS "m0_top2", SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" <= 3 THEN "value_count" ELSE 0 END) AS "m0_top3", MAX(CASE WHEN NOT "value_code" IS NULL THEN CAST(1 AS DOUBLE PRECISION) / (1 + LEAST("m1_own", "m1_person_told" * "m1_family_anywhere", "m1_person" * "m1_family_told_anywhere")) END) AS "m1", CASE WHEN SUM«evaluate/node 14» = 0 THEN MAX«evaluate/node 16» END AS "m2" FROM (SELECT "stepped".*, COALESCE(MIN(CASE WHEN NOT "value_code" IS NULL THEN "m1_family" END) OVER (PARTITION BY "value_code"), CAST(1 AS DOUBLE PRECISION)) AS "m1_family_anywhere", COALESCE(MIN(CASE WHEN NOT "value_code" IS NULL THEN "m1_family_told" END) OVER (PARTITION BY "value_code"), CAST(1 AS DOUBLE PRECISION)) AS "m1_family_told_anywhere" FROM (SELECT "stepped".*, MIN(CASE WHEN NOT "value_code" IS NULL THEN "m1_own" END) OVER (PARTITION BY "k0") AS "m1_worst" FROM (SELECT "stepped".*, CASE WHEN (("m1_held" - "value_count" - 1) - CASE WHEN "value_position" <= 1 THEN "m1_more" - "value_count" ELSE "m1_most" END) > 0 AND ("m1_held" - "value_count" - 2) > 0 THEN CAST((("m1_held" - "value_count" - 1) - CASE WHEN "value_position" <= 1 THEN "m1_more" - "value_count" ELSE "m1_most" END) AS DOUBLE PRECISION) / CAST("value_count" AS DOUBLE PRECISION) * CAST(("m1_held" - "value_count" - 2) AS DOUBLE PRECISION) / CAST("m1_held" - 2 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_own", CASE WHEN (("m1_held" - "value_count" - 0) - CASE WHEN "value_position" <= 1 THEN "m1_more" - "value_count" ELSE "m1_most" END) > 0 AND ("m1_held" - "value_count" - 0) > 0 THEN CAST((("m1_held" - "value_count" - 0) - CASE WHEN "value_position" <= 1 THEN "m1_more" - "value_count" ELSE "m1_most" END) AS DOUBLE PRECISION) / CAST("value_count" AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_person", CASE WHEN (("m1_held" - "value_count" - 1) - CASE WHEN "value_position" <= 1 THEN "m1_more" - "value_count" ELSE "m1_most" END) > 0 AND ("m1_held" - "value_count" - 1) > 0 THEN CAST((("m1_held" - "value_count" - 1) - CASE WHEN "value_position" <= 1 THEN "m1_more" - "value_count" ELSE "m1_most" END) AS DOUBLE PRECISION) / CAST("value_count" AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_person_told", CASE WHEN ("m1_held" - "value_count" - 0) > 0 THEN CAST(1 AS DOUBLE PRECISION) * CAST(("m1_held" - "value_count" - 0) AS DOUBLE PRECISION) / CAST("m1_held" - 0 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_family", CASE WHEN ("m1_held" - "value_count" - 1) > 0 THEN CAST(1 AS DOUBLE PRECISION) * CAST(("m1_held" - "value_count" - 1) AS DOUBLE PRECISION) / CAST("m1_held" - 1 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_family_told" FROM (SELECT "stepped".*, SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_held", SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" <= 1 THEN "value_count" ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_most", SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" <= 2 THEN "value_count" ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_more" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share", "reference_values", SUM("value_count") OVER (PARTITION BY "k0") AS "class_total", ROW_NUMBER() OVER (PARTITION BY "k0" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "value_count" DESC NULLS LAST) AS "value_position" FROM (SELECT "held"."k0" AS "k0", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share", "reference"."reference_values" AS "reference_values" FROM «evaluate/achieved 3» AS "held" LEFT JOIN (SELECT "value" AS "reference_value", "reference_share", "reference_values" FROM "kanon_run_sensitive0") AS "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) AS "counted") AS "stepped") AS "stepped") AS "stepped") AS "stepped") AS "ranked" GROUP BY "k0") AS "classes") AS "classes") AS "classes") AS "classes") AS "classes") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MAX("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00 THEN 0 ELSE "class_rows" END) AS "violating_rows2" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN (NOT "m0" IS NULL AND "m0" < 8.99999999000000050e-01) AND (NOT "m1" IS NULL AND "m1" < 8.99999999000000050e-01) AND (NOT "m2" IS NULL AND "m2" <= 3.00000000100000008e+00) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "classes".*, CASE WHEN "m0_held" > 0 THEN CAST("m0_top1" AS DOUBLE PRECISION) / (CAST("m0_top1" AS DOUBLE PRECISION) + CAST("m0_held" AS DOUBLE PRECISION) * LEAST(("m0_fewest1") * ("m0_together2"), ("m0_fewest2") * ("m0_together1"), ("m0_fewest3"))) END AS "m0" FROM (SELECT "classes".*, ("m0_anywhere1") AS "m0_together1", LEAST(("m0_anywhere2"), ("m0_anywhere1") * ("m0_anywhere1")) AS "m0_together2" FROM (SELECT "classes".*, COALESCE(MIN(CASE WHEN "m0_held" > 0 THEN "m0_fewest1" END) OVER (), CAST(1 AS DOUBLE PRECISION)) AS "m0_anywhere1", COALESCE(MIN(CASE WHEN "m0_held" > 0 THEN "m0_fewest2" END) OVER (), CAST(1 AS DOUBLE PRECISION)) AS "m0_anywhere2" FROM (SELECT "classes".*, ("m0_factor0_1") AS "m0_fewest1", LEAST(("m0_factor0_2"), ("m0_factor0_1") * ("m0_factor1_1")) AS "m0_fewest2", LEAST(("m0_factor0_3"), ("m0_factor0_2") * ("m0_factor1_1"), ("m0_factor0_1") * ("m0_factor1_1") * ("m0_factor2_1")) AS "m0_fewest3" FROM (SELECT "classes".*, CASE WHEN "m0_held" - 0 - "m0_top1" > 0 THEN CAST("m0_held" - 0 - "m0_top1" AS DOUBLE PRECISION) / CAST("m0_held" - 0 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor0_1", CASE WHEN "m0_held" - 0 - "m0_top2" > 0 THEN CAST("m0_held" - 0 - "m0_top2" AS DOUBLE PRECISION) / CAST("m0_held" - 0 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor0_2", CASE WHEN "m0_held" - 0 - "m0_top3" > 0 THEN CAST("m0_held" - 0 - "m0_top3" AS DOUBLE PRECISION) / CAST("m0_held" - 0 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor0_3", CASE WHEN "m0_held" - 1 - "m0_top1" > 0 THEN CAST("m0_held" - 1 - "m0_top1" AS DOUBLE PRECISION) / CAST("m0_held" - 1 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor1_1", CASE WHEN "m0_held" - 2 - "m0_top1" > 0 THEN CAST("m0_held" - 2 - "m0_top1" AS DOUBLE PRECISION) / CAST("m0_held" - 2 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m0_factor2_1" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS "m0_held", SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" <= 1 THEN "value_count" ELSE 0 END) AS "m0_top1", SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" <= 2 THEN "value_count" ELSE 0 END) AS "m0_top2", SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" <= 3 THEN "value_count" ELSE 0 END) AS "m0_top3", MAX(CASE WHEN NOT "value_code" IS NULL THEN CAST(1 AS DOUBLE PRECISION) / (1 + LEAST("m1_own", "m1_person_told" * "m1_family_anywhere", "m1_person" * "m1_family_told_anywhere")) END) AS "m1", CASE WHEN SUM«evaluate/node 14» = 0 THEN MAX«evaluate/node 16» END AS "m2" FROM (SELECT "stepped".*, COALESCE(MIN(CASE WHEN NOT "value_code" IS NULL THEN "m1_family" END) OVER (PARTITION BY "value_code"), CAST(1 AS DOUBLE PRECISION)) AS "m1_family_anywhere", COALESCE(MIN(CASE WHEN NOT "value_code" IS NULL THEN "m1_family_told" END) OVER (PARTITION BY "value_code"), CAST(1 AS DOUBLE PRECISION)) AS "m1_family_told_anywhere" FROM (SELECT "stepped".*, MIN(CASE WHEN NOT "value_code" IS NULL THEN "m1_own" END) OVER (PARTITION BY "k0") AS "m1_worst" FROM (SELECT "stepped".*, CASE WHEN (("m1_held" - "value_count" - 1) - CASE WHEN "value_position" <= 1 THEN "m1_more" - "value_count" ELSE "m1_most" END) > 0 AND ("m1_held" - "value_count" - 2) > 0 THEN CAST((("m1_held" - "value_count" - 1) - CASE WHEN "value_position" <= 1 THEN "m1_more" - "value_count" ELSE "m1_most" END) AS DOUBLE PRECISION) / CAST("value_count" AS DOUBLE PRECISION) * CAST(("m1_held" - "value_count" - 2) AS DOUBLE PRECISION) / CAST("m1_held" - 2 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_own", CASE WHEN (("m1_held" - "value_count" - 0) - CASE WHEN "value_position" <= 1 THEN "m1_more" - "value_count" ELSE "m1_most" END) > 0 AND ("m1_held" - "value_count" - 0) > 0 THEN CAST((("m1_held" - "value_count" - 0) - CASE WHEN "value_position" <= 1 THEN "m1_more" - "value_count" ELSE "m1_most" END) AS DOUBLE PRECISION) / CAST("value_count" AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_person", CASE WHEN (("m1_held" - "value_count" - 1) - CASE WHEN "value_position" <= 1 THEN "m1_more" - "value_count" ELSE "m1_most" END) > 0 AND ("m1_held" - "value_count" - 1) > 0 THEN CAST((("m1_held" - "value_count" - 1) - CASE WHEN "value_position" <= 1 THEN "m1_more" - "value_count" ELSE "m1_most" END) AS DOUBLE PRECISION) / CAST("value_count" AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_person_told", CASE WHEN ("m1_held" - "value_count" - 0) > 0 THEN CAST(1 AS DOUBLE PRECISION) * CAST(("m1_held" - "value_count" - 0) AS DOUBLE PRECISION) / CAST("m1_held" - 0 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_family", CASE WHEN ("m1_held" - "value_count" - 1) > 0 THEN CAST(1 AS DOUBLE PRECISION) * CAST(("m1_held" - "value_count" - 1) AS DOUBLE PRECISION) / CAST("m1_held" - 1 AS DOUBLE PRECISION) ELSE CAST(0 AS DOUBLE PRECISION) END AS "m1_family_told" FROM (SELECT "stepped".*, SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_held", SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" <= 1 THEN "value_count" ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_most", SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" <= 2 THEN "value_count" ELSE 0 END) OVER (PARTITION BY "k0") AS "m1_more" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share", "reference_values", SUM("value_count") OVER (PARTITION BY "k0") AS "class_total", ROW_NUMBER() OVER (PARTITION BY "k0" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "value_count" DESC NULLS LAST) AS "value_position" FROM (SELECT "held"."k0" AS "k0", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share", "reference"."reference_values" AS "reference_values" FROM «evaluate/achieved 4» AS "held" LEFT JOIN (SELECT "value" AS "reference_value", "reference_share", "reference_values" FROM "kanon_run_sensitive0") AS "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) AS "counted") AS "stepped") AS "stepped") AS "stepped") AS "stepped") AS "ranked" GROUP BY "k0") AS "classes") AS "classes") AS "classes") AS "classes") AS "classes") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS "checked";
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '27a7d2ae50f16056e281e68c051c7dcb9f0883010e479ec0b15ffce861af28a8', '{"published_at": "(the time)"}');
@@ -1099,11 +1102,11 @@ CREATE TEMPORARY TABLE "kanon_run_staged" AS SELECT CASE WHEN NOT "suppressed"."
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_staged" AS "checked" WHERE RIGHT('.' || (COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE(CAST("checked"."kanon_unit" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ';
 
--- «evaluate/achieved 4»
+-- «evaluate/achieved 5»
 (SELECT "q0" AS "k0", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", COUNT(DISTINCT "unit") AS "class_size", SUM(COUNT(DISTINCT "unit")) OVER () AS "all_size" FROM (SELECT COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", COLLATE(CAST("checked"."kanon_unit" AS VARCHAR(MAX)), 'case_sensitive') AS "unit", 1 AS "row_count" FROM "kanon_run_staged" AS "checked") AS "frequency" GROUP BY "q0")
 
 -- evaluate/achieved
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m1", CASE WHEN ("class_size" >= 3) AND (NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", CASE WHEN "base"."class_rows" = "values0"."class_rows" THEN "base"."class_rows" END AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m1" AS "m1" FROM «evaluate/achieved 4» AS "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0") AS "class_total" FROM (SELECT "held"."k0" AS "k0", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share" FROM (SELECT "q0" AS "k0", "value_code", CAST(COUNT(*) AS BIGINT) AS "value_rows", COUNT(DISTINCT "unit") AS "value_count" FROM (SELECT COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value_code", COLLATE(CAST("checked"."kanon_unit" AS VARCHAR(MAX)), 'case_sensitive') AS "unit", 1 AS "row_count" FROM "kanon_run_staged" AS "checked") AS "frequency" GROUP BY "q0", "value_code") AS "held" LEFT JOIN (SELECT "value" AS "reference_value", "reference_share" FROM "kanon_run_sensitive0") AS "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) AS "counted") AS "ranked" GROUP BY "k0") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m1", CASE WHEN ("class_size" >= 3) AND (NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", CASE WHEN "base"."class_rows" = "values0"."class_rows" THEN "base"."class_rows" END AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m1" AS "m1" FROM «evaluate/achieved 5» AS "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0") AS "class_total" FROM (SELECT "held"."k0" AS "k0", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share" FROM (SELECT "q0" AS "k0", "value_code", CAST(COUNT(*) AS BIGINT) AS "value_rows", COUNT(DISTINCT "unit") AS "value_count" FROM (SELECT COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value_code", COLLATE(CAST("checked"."kanon_unit" AS VARCHAR(MAX)), 'case_sensitive') AS "unit", 1 AS "row_count" FROM "kanon_run_staged" AS "checked") AS "frequency" GROUP BY "q0", "value_code") AS "held" LEFT JOIN (SELECT "value" AS "reference_value", "reference_share" FROM "kanon_run_sensitive0") AS "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) AS "counted") AS "ranked" GROUP BY "k0") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS "checked";
 
 -- release/count
 SELECT COUNT(*) AS "row_count", SUM("kanon_masked") AS "masked_rows", COUNT(DISTINCT CASE WHEN "kanon_masked" = 0 THEN "kanon_unit" END) AS "persons" FROM "kanon_run_staged" AS "counted";
@@ -1123,6 +1126,21 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '6f2ddb62448ed46a1d132fec1647efb3613d95ef2017c128245f8b9c34d2723b', '{"published_at": "(the time)"}');
 
+-- evaluate/node
+SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN ("m0" > 1.20000000000000016e-06) THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN ("m0" > 1.20000000000000016e-06) THEN 0 ELSE "class_rows" END) AS "suppressed", 0 AS "suppressed_monotone", SUM("class_rows") AS "judged_rows", SUM("class_size") AS "judged_sizes", 0 AS "padding_0", 0 AS "padding_1" FROM (SELECT "widened".*, 1.20000000000000000e+03 * (1 - "class_loss") - 3.00000000000000000e+03 * CASE WHEN "class_size" >= 5 THEN 0 WHEN "class_size" > 0 THEN 1 / CAST("class_size" AS DOUBLE PRECISION) ELSE 1 END AS "m0" FROM (SELECT "classes"."class_rows" AS "class_rows", "classes"."class_size" AS "class_size", CAST((0.00000000000000000e+00) AS DOUBLE PRECISION) / 1.38629436111989057e+00 AS "class_loss" FROM (SELECT CAST(SUM("row_count") AS BIGINT) AS "class_rows", CAST(SUM("row_count") AS BIGINT) AS "class_size" FROM "kanon_run_frequency" GROUP BY "code1", "code3") AS "classes") AS "widened") AS "classes";
+
+-- evaluate/suppressed
+CREATE TEMPORARY TABLE "kanon_run_suppressed" AS SELECT "k0", "k1", "class_rows" FROM (SELECT "k0", "k1", "class_rows", "class_size", "m0", CASE WHEN ("m0" > 1.20000000000000016e-06) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "widened".*, 1.20000000000000000e+03 * (1 - "class_loss") - 3.00000000000000000e+03 * CASE WHEN "class_size" >= 5 THEN 0 WHEN "class_size" > 0 THEN 1 / CAST("class_size" AS DOUBLE PRECISION) ELSE 1 END AS "m0" FROM (SELECT "classes"."k0" AS "k0", "classes"."k1" AS "k1", "classes"."class_rows" AS "class_rows", "classes"."class_size" AS "class_size", CAST((0.00000000000000000e+00) AS DOUBLE PRECISION) / 1.38629436111989057e+00 AS "class_loss" FROM (SELECT "code1" AS "k0", "code3" AS "k1", CAST(SUM("row_count") AS BIGINT) AS "class_rows", CAST(SUM("row_count") AS BIGINT) AS "class_size" FROM "kanon_run_frequency" GROUP BY "code1", "code3") AS "classes") AS "widened") AS "classes") AS "flagged" WHERE "satisfied" = 0;
+
+-- «evaluate/achieved 6»
+((0.00000000000000000e+00 + CASE WHEN "classes"."x0" IS NULL THEN 0 ELSE LN(CAST("sizes0"."label_size" AS DOUBLE PRECISION)) END + CASE WHEN "classes"."x1" IS NULL THEN 0 ELSE LN(CAST("sizes1"."label_size" AS DOUBLE PRECISION)) END) AS DOUBLE PRECISION)
+
+-- evaluate/achieved
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" > 1.20000000000000016e-06 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" > 1.20000000000000016e-06 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" > 1.20000000000000016e-06) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "widened".*, 1.20000000000000000e+03 * (1 - "class_loss") - 3.00000000000000000e+03 * CASE WHEN "class_size" >= 5 THEN 0 WHEN "class_size" > 0 THEN 1 / CAST("class_size" AS DOUBLE PRECISION) ELSE 1 END AS "m0" FROM (SELECT "classes"."class_rows" AS "class_rows", "classes"."class_size" AS "class_size", CAST«evaluate/achieved 6» / 1.38629436111989057e+00 AS "class_loss" FROM (SELECT CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_size", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x1" FROM «evaluate/achieved 2» AS "frequency" GROUP BY "q0", "q1") AS "classes" LEFT JOIN (SELECT "label" AS "code", MAX("label_size") AS "label_size" FROM (SELECT COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", "s0" AS "label_size" FROM "kanon_run_lookup0" AS "meant") AS "labelled" WHERE NOT "label" IS NULL GROUP BY "label") AS "sizes0" ON "classes"."x0" = "sizes0"."code" LEFT JOIN (SELECT "label" AS "code", MAX("label_size") AS "label_size" FROM (SELECT COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", "s0" AS "label_size" FROM "kanon_run_lookup1" AS "meant") AS "labelled" WHERE NOT "label" IS NULL GROUP BY "label") AS "sizes1" ON "classes"."x1" = "sizes1"."code") AS "widened") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS "checked";
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'e1c91968637171de619f3d0813f7bdbb2be59867861a7192848832ab1fa5f9eb', '{"published_at": "(the time)"}');
+
 -- «evaluate/node 20»
 (CAST((4.16666666666666644e-02 - CAST(CAST((7.29166666666666678e-03 - CAST(CAST((3.84424603174603153e-03 - CAST(CAST(4.13411458333333339e-03 AS DOUBLE PRECISION) / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) AS DOUBLE PRECISION) / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2)) AS DOUBLE PRECISION) / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) AS DOUBLE PRECISION) / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2)) AS DOUBLE PRECISION) / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) AS DOUBLE PRECISION) / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2)) AS DOUBLE PRECISION) / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) AS DOUBLE PRECISION)
 
@@ -1139,7 +1157,7 @@ SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN ("m0" >= 6.931471795599
 CREATE TEMPORARY TABLE "kanon_run_suppressed" AS SELECT "k0", "class_rows" FROM (SELECT "k0", "class_rows", "class_size", "m0", "m0_second", CASE WHEN ("m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) > 0 THEN CASE FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2)) + CAST«evaluate/node 20» / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) END - SUM«evaluate/node 21» / CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) ELSE 0 END AS "m0", COUNT(CASE WHEN "value_count" > 0 THEN "value_code" END) AS "m0_second" FROM «evaluate/node 22» AS "ranked" GROUP BY "k0") AS "classes") AS "flagged" WHERE "satisfied" = 0;
 
 -- evaluate/achieved
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN(CASE WHEN "m0_second" = 0 THEN 0 WHEN "m0" > LN("m0_second") THEN LN("m0_second") ELSE "m0" END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0_second" = 0 THEN 0 WHEN "m0" > LN("m0_second") THEN LN("m0_second") ELSE "m0" END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m0_second") AS "second0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m0_second", CASE WHEN ("m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) > 0 THEN CASE FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2)) + CAST«evaluate/node 20» / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) END - SUM«evaluate/node 21» / CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) ELSE 0 END AS "m0", COUNT(CASE WHEN "value_count" > 0 THEN "value_code" END) AS "m0_second" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM «evaluate/achieved 2» AS "counted") AS "ranked" GROUP BY "k0") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN(CASE WHEN "m0_second" = 0 THEN 0 WHEN "m0" > LN("m0_second") THEN LN("m0_second") ELSE "m0" END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0_second" = 0 THEN 0 WHEN "m0" > LN("m0_second") THEN LN("m0_second") ELSE "m0" END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m0_second") AS "second0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m0_second", CASE WHEN ("m0" >= 6.93147179559945315e-01 AND "m0_second" >= 2) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) > 0 THEN CASE FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) WHEN 0 THEN -1.27036284546147815e+00 WHEN 1 THEN 7.29637154538521848e-01 WHEN 2 THEN 1.39630382120518837e+00 WHEN 3 THEN 1.79630382120518828e+00 WHEN 4 THEN 2.08201810691947431e+00 WHEN 5 THEN 2.30424032914169619e+00 WHEN 6 THEN 2.48605851095987829e+00 WHEN 7 THEN 2.63990466480603203e+00 ELSE LN(2 * FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2)) + CAST«evaluate/node 20» / FLOOR(CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / 2) END - SUM«evaluate/node 21» / CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) ELSE 0 END AS "m0", COUNT(CASE WHEN "value_count" > 0 THEN "value_code" END) AS "m0_second" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM «evaluate/achieved 3» AS "counted") AS "ranked" GROUP BY "k0") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."kanon_run_release" AS "checked";
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'e346aa6f410e86b9a550556a2f95696a5cd705d0aadb2bce36000bcfc033bbb0', '{"published_at": "(the time)"}');
@@ -1219,14 +1237,8 @@ SELECT (SELECT SUM("row_count") FROM «frequency/population/sums 1» AS "frequen
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_staged" AS "checked" WHERE RIGHT('.' || (COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE(CAST("checked"."kanon_unit" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ';
 
--- «evaluate/achieved 5»
-(CASE WHEN "m1" >= "class_size" AND "m1" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m1" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m1" AS DOUBLE PRECISION) THEN 0 ELSE 1 END)
-
--- «evaluate/achieved 6»
-(CASE WHEN "m1" >= "class_size" AND "m1" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m1" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m1" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END)
-
 -- evaluate/achieved
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 5» AS "violating_classes1", SUM«evaluate/achieved 6» AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 23» THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 4» AS "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «frequency/population/sums 1» AS "frequency" GROUP BY "q0", "value_code") AS "counted") AS "ranked" GROUP BY "k0") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= "class_size" AND "m1" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m1" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m1" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= "class_size" AND "m1" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m1" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m1" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END) AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 23» THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 5» AS "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «frequency/population/sums 1» AS "frequency" GROUP BY "q0", "value_code") AS "counted") AS "ranked" GROUP BY "k0") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS "checked";
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'b7e4891c2bb1638dceb689f492a60df429168183caea352e32b42f9f7314b398', '{"published_at": "(the time)"}');
@@ -1828,34 +1840,31 @@ DROP TABLE IF EXISTS "kanon_run_rollup0";
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM "clinic"."other" AS "checked" WHERE RIGHT('.' || (COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ';
 
--- «evaluate/achieved 8»
-(SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", COUNT(DISTINCT "unit") AS "class_size", SUM(COUNT(DISTINCT "unit")) OVER () AS "all_size" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1")
-
 -- evaluate/achieved
 WITH "kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share" FROM (SELECT COLLATE(CAST("original"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value", COUNT(DISTINCT "original"."person") AS "reference_count" FROM "clinic"."visits" AS "original" GROUP BY COLLATE(CAST("original"."dx" AS VARCHAR(MAX)), 'case_sensitive')) AS "value_counts")
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", CASE WHEN "base"."class_rows" = "values0"."class_rows" THEN "base"."class_rows" END AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 8» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total" FROM (SELECT "held"."k0" AS "k0", "held"."k1" AS "k1", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", CAST(COUNT(*) AS BIGINT) AS "value_rows", COUNT(DISTINCT "unit") AS "value_count" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value_code", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "held" LEFT JOIN "kanon_run_reference0" AS "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", CASE WHEN "base"."class_rows" = "values0"."class_rows" THEN "base"."class_rows" END AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0" FROM (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", COUNT(DISTINCT "unit") AS "class_size", SUM(COUNT(DISTINCT "unit")) OVER () AS "all_size" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1") AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total" FROM (SELECT "held"."k0" AS "k0", "held"."k1" AS "k1", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", CAST(COUNT(*) AS BIGINT) AS "value_rows", COUNT(DISTINCT "unit") AS "value_count" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value_code", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "held" LEFT JOIN "kanon_run_reference0" AS "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
 
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM "clinic"."visits_release" AS "checked" WHERE RIGHT('.' || (COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ';
 
--- «evaluate/achieved 10»
+-- «evaluate/achieved 9»
 (SELECT COLLATE(CAST("original"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value", COUNT(*) AS "reference_count" FROM "clinic"."visits" AS "original" GROUP BY COLLATE(CAST("original"."dx" AS VARCHAR(MAX)), 'case_sensitive'))
 
--- «evaluate/achieved 9»
-WITH "kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share" FROM «evaluate/achieved 10» AS "value_counts")
+-- «evaluate/achieved 8»
+WITH "kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share" FROM «evaluate/achieved 9» AS "value_counts")
 
--- «evaluate/achieved 11»
+-- «evaluate/achieved 10»
 (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total" FROM (SELECT "held"."k0" AS "k0", "held"."k1" AS "k1", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", CAST(COUNT(*) AS BIGINT) AS "value_rows", CAST(COUNT(*) AS BIGINT) AS "value_count" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value_code", 1 AS "row_count" FROM "clinic"."visits_release" AS "checked") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "held" LEFT JOIN "kanon_run_reference0" AS "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) AS "counted") AS "ranked" GROUP BY "k0", "k1")
 
 -- evaluate/achieved
-«evaluate/achieved 9»
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM «evaluate/achieved 11» AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."visits_release" AS "checked";
+«evaluate/achieved 8»
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM «evaluate/achieved 10» AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."visits_release" AS "checked";
 
 -- evaluate/histogram
-«evaluate/achieved 9»
+«evaluate/achieved 8»
 SELECT 0 AS "histogram", "bin_number", COUNT(*) AS "bin_classes", SUM("class_size") AS "bin_records", MIN("class_size") AS "bin_smallest", SUM("class_rows") AS "bin_rows" FROM (SELECT "class_rows", "class_size", CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "bin_number" FROM (SELECT CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_size" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", 1 AS "row_count" FROM "clinic"."visits_release" AS "checked") AS "frequency" GROUP BY "q0", "q1") AS "counted") AS "binned" GROUP BY "bin_number"
 UNION ALL
-SELECT 1 AS "histogram", "bin_number", COUNT(*) AS "bin_classes", SUM("class_size") AS "bin_records", MIN("class_size") AS "bin_smallest", SUM("class_rows") AS "bin_rows" FROM (SELECT "class_rows", "class_size", CASE WHEN "m0" <= 1.00000000000000006e-09 THEN 0 WHEN "m0" <= 5.00000010000000022e-02 THEN 1 WHEN "m0" <= 1.00000001000000005e-01 THEN 2 WHEN "m0" <= 1.50000000999999994e-01 THEN 3 WHEN "m0" <= 2.00000001000000011e-01 THEN 4 WHEN "m0" <= 2.50000001000000027e-01 THEN 5 WHEN "m0" <= 3.00000001000000016e-01 THEN 6 WHEN "m0" <= 3.50000001000000005e-01 THEN 7 WHEN "m0" <= 4.00000001000000049e-01 THEN 8 WHEN "m0" <= 4.50000001000000038e-01 THEN 9 WHEN "m0" <= 5.00000000999999972e-01 THEN 10 WHEN "m0" <= 5.50000001000000016e-01 THEN 11 WHEN "m0" <= 6.00000000999999950e-01 THEN 12 WHEN "m0" <= 6.50000000999999994e-01 THEN 13 WHEN "m0" <= 7.00000000999999927e-01 THEN 14 WHEN "m0" <= 7.50000000999999972e-01 THEN 15 WHEN "m0" <= 8.00000001000000016e-01 THEN 16 WHEN "m0" <= 8.50000000999999950e-01 THEN 17 WHEN "m0" <= 9.00000000999999994e-01 THEN 18 WHEN "m0" <= 9.50000000999999927e-01 THEN 19 WHEN "m0" <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS "bin_number" FROM «evaluate/achieved 11» AS "counted") AS "binned" GROUP BY "bin_number"
+SELECT 1 AS "histogram", "bin_number", COUNT(*) AS "bin_classes", SUM("class_size") AS "bin_records", MIN("class_size") AS "bin_smallest", SUM("class_rows") AS "bin_rows" FROM (SELECT "class_rows", "class_size", CASE WHEN "m0" <= 1.00000000000000006e-09 THEN 0 WHEN "m0" <= 5.00000010000000022e-02 THEN 1 WHEN "m0" <= 1.00000001000000005e-01 THEN 2 WHEN "m0" <= 1.50000000999999994e-01 THEN 3 WHEN "m0" <= 2.00000001000000011e-01 THEN 4 WHEN "m0" <= 2.50000001000000027e-01 THEN 5 WHEN "m0" <= 3.00000001000000016e-01 THEN 6 WHEN "m0" <= 3.50000001000000005e-01 THEN 7 WHEN "m0" <= 4.00000001000000049e-01 THEN 8 WHEN "m0" <= 4.50000001000000038e-01 THEN 9 WHEN "m0" <= 5.00000000999999972e-01 THEN 10 WHEN "m0" <= 5.50000001000000016e-01 THEN 11 WHEN "m0" <= 6.00000000999999950e-01 THEN 12 WHEN "m0" <= 6.50000000999999994e-01 THEN 13 WHEN "m0" <= 7.00000000999999927e-01 THEN 14 WHEN "m0" <= 7.50000000999999972e-01 THEN 15 WHEN "m0" <= 8.00000001000000016e-01 THEN 16 WHEN "m0" <= 8.50000000999999950e-01 THEN 17 WHEN "m0" <= 9.00000000999999994e-01 THEN 18 WHEN "m0" <= 9.50000000999999927e-01 THEN 19 WHEN "m0" <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS "bin_number" FROM «evaluate/achieved 10» AS "counted") AS "binned" GROUP BY "bin_number"
 UNION ALL
 SELECT 0 AS "histogram", -2 AS "bin_number", NULL AS "bin_classes", NULL AS "bin_records", NULL AS "bin_smallest", COUNT(*) AS "bin_rows" FROM "clinic"."visits_release" AS "checked";
 
@@ -3393,29 +3402,104 @@ WITH "kanon_run_population1" AS «hierarchies/range 4»,
 "kanon_run_matches1" AS (SELECT "vectors"."q0" AS "v0", "classes"."q0" AS "q0", "vectors"."q1" AS "v1", "classes"."q1" AS "q1", "vectors"."row_count" AS "row_count" FROM "kanon_run_population1" AS "vectors" JOIN "kanon_run_meaning0" AS "meaning0" ON ("vectors"."q0" = "meaning0"."value" OR ("vectors"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" AS "meaning1" ON ("vectors"."q1" = "meaning1"."value" OR ("vectors"."q1" IS NULL AND "meaning1"."value" IS NULL)) JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) AS "classes" ON ("classes"."l0" = "meaning0"."label" OR ("classes"."l0" IS NULL AND "meaning0"."label" IS NULL)) AND ("classes"."l1" = "meaning1"."label" OR ("classes"."l1" IS NULL AND "meaning1"."label" IS NULL)))
 SELECT (SELECT COUNT(*) FROM "kanon_run_population1") AS "vectors", COUNT(*) AS "found", SUM(CASE WHEN "class_count" > 1 THEN 1 ELSE 0 END) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_run_matches1" GROUP BY "v0", "v1") AS "counted";
 
--- «evaluate/achieved 12»
+-- «hierarchies/range 6»
+(SELECT "kanon_source"."age" AS "q0", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "kanon_source" GROUP BY "kanon_source"."age", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'))
+
+-- «hierarchies/range 5»
+WITH "kanon_run_widths_records" AS «hierarchies/range 6»,
+
+-- «hierarchies/range 7»
+"kanon_run_widths_population0" AS «hierarchies/range 2»,
+
+-- «hierarchies/range 8»
+"kanon_run_widths_population1" AS «hierarchies/range 4»,
+
+-- «hierarchies/range 9»
+(SELECT "q0", "q1", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_widths_records" UNION ALL SELECT "q0", "q1", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_widths_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_widths_population1")
+
+-- hierarchies/range
+«hierarchies/range 5»
+«hierarchies/range 7»
+«hierarchies/range 8»
+"kanon_run_widths_known" AS «hierarchies/range 9»
+SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_widths_known") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
+
+-- «hierarchies/blank_ends 56»
+"kanon_run_widths_known" AS «hierarchies/range 9»,
+
+-- «hierarchies/blank_ends 57»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_widths_known") AS "distinct_values") AS "labelled")
+
+-- hierarchies/blank_ends
+«hierarchies/range 5»
+«hierarchies/range 7»
+«hierarchies/range 8»
+«hierarchies/blank_ends 56»
+"kanon_run_widths_lookup0" AS «hierarchies/blank_ends 57»
+SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_widths_lookup0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
+
+-- hierarchies/blank_ends
+WITH "kanon_run_widths_domain1" AS «hierarchies/blank_ends 55»
+SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_widths_domain1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
+
+-- «hierarchies/nesting 2»
+"kanon_run_widths_lookup0" AS «hierarchies/blank_ends 57»,
+
+-- hierarchies/nesting
+«hierarchies/range 5»
+«hierarchies/range 7»
+«hierarchies/range 8»
+«hierarchies/blank_ends 56»
+«hierarchies/nesting 2»
+"kanon_run_widths_domain1" AS «hierarchies/blank_ends 55»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_widths_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
+UNION ALL
+SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_widths_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+
+-- «hierarchies/coverage 19»
+"kanon_run_widths_lookup1" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_widths_known") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_widths_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
+
+-- hierarchies/coverage
+«hierarchies/range 5»
+«hierarchies/range 7»
+«hierarchies/range 8»
+«hierarchies/blank_ends 56»
+«hierarchies/nesting 2»
+"kanon_run_widths_domain1" AS «hierarchies/blank_ends 55»,
+«hierarchies/coverage 19»
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_widths_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_widths_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_widths_known" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+UNION ALL
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_widths_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_widths_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_widths_known" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+
+-- «evaluate/achieved 11»
 WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 
--- «evaluate/achieved 13»
+-- «evaluate/achieved 12»
 "kanon_run_matched0" AS (SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", "kanon_source"."person" AS "person", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_persons0" AS "kanon_source" JOIN "kanon_run_meaning0" AS "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" AS "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label", "kanon_source"."person"),
 
--- «evaluate/achieved 14»
+-- «evaluate/achieved 13»
 "kanon_run_persons1" AS «frequency/population/moving 2»,
 
+-- «evaluate/achieved 14»
+"kanon_run_matched1" AS (SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", "kanon_source"."person" AS "person", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_persons1" AS "kanon_source" JOIN "kanon_run_meaning0" AS "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" AS "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label", "kanon_source"."person"),
+
 -- «evaluate/achieved 15»
-"kanon_run_matched1" AS (SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", "kanon_source"."person" AS "person", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_persons1" AS "kanon_source" JOIN "kanon_run_meaning0" AS "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" AS "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label", "kanon_source"."person")
+"kanon_run_widths_records" AS «hierarchies/range 6»,
 
 -- «evaluate/achieved 16»
-(SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_size" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1")
-
--- «evaluate/achieved 17»
 (SELECT "q0", "q1", "person" AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR(MAX)) AS "unit", "row_count" FROM (SELECT "classes"."q0", "classes"."q1", "matched"."person", "matched"."row_count" FROM "kanon_run_matched0" AS "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) AS "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."person", "everybody"."row_count" FROM "kanon_run_classes" AS "classes" CROSS JOIN (SELECT "kanon_source"."person" AS "person", CAST(COALESCE(SUM("row_count"), 0) AS BIGINT) AS "row_count" FROM "kanon_run_persons0" AS "kanon_source" GROUP BY "kanon_source"."person") AS "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS VARCHAR(MAX)) AS "person", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_classes") AS "counted")
 
--- «evaluate/achieved 18»
+-- «evaluate/achieved 17»
 (SELECT "q0", "q1", "person" AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR(MAX)) AS "unit", "row_count" FROM (SELECT "classes"."q0", "classes"."q1", "matched"."person", "matched"."row_count" FROM "kanon_run_matched1" AS "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) AS "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."person", "everybody"."row_count" FROM "kanon_run_classes" AS "classes" CROSS JOIN (SELECT "kanon_source"."person" AS "person", CAST(COALESCE(SUM("row_count"), 0) AS BIGINT) AS "row_count" FROM "kanon_run_persons1" AS "kanon_source" GROUP BY "kanon_source"."person") AS "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS VARCHAR(MAX)) AS "person", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_classes") AS "counted")
 
+-- «evaluate/achieved 18»
+(SELECT "label" AS "code", MAX("label_size") AS "label_size" FROM (SELECT COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", "s0" AS "label_size" FROM "kanon_run_widths_lookup0" AS "meant" UNION ALL SELECT COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", "s1" AS "label_size" FROM "kanon_run_widths_lookup0" AS "meant" UNION ALL SELECT COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_size" FROM "kanon_run_widths_lookup0" AS "meant") AS "labelled" WHERE NOT "label" IS NULL GROUP BY "label")
+
+-- «evaluate/achieved 19»
+(SELECT "label" AS "code", MAX("label_size") AS "label_size" FROM (SELECT COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", "s0" AS "label_size" FROM "kanon_run_widths_lookup1" AS "meant" UNION ALL SELECT COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", "s1" AS "label_size" FROM "kanon_run_widths_lookup1" AS "meant" UNION ALL SELECT COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 4 AS "label_size" FROM "kanon_run_widths_lookup1" AS "meant") AS "labelled" WHERE NOT "label" IS NULL GROUP BY "label")
+
 -- evaluate/achieved
-«evaluate/achieved 12»
+«evaluate/achieved 11»
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 53»
@@ -3427,63 +3511,73 @@ WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
+«evaluate/achieved 12»
 «evaluate/achieved 13»
 «evaluate/achieved 14»
 «evaluate/achieved 15»
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MAX(CASE WHEN "m2" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m2" AS DOUBLE PRECISION) END) AS "worst2", SUM(CASE WHEN CASE WHEN "m2" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m2" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END) AS "violating_rows2" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN ("m0" >= 3) AND ("m1" >= 5) AND ("m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values1"."m2" AS "m2" FROM «evaluate/achieved 16» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 17» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m2" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 18» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
+«hierarchies/range 7»
+«hierarchies/range 8»
+«hierarchies/blank_ends 56»
+«hierarchies/nesting 2»
+"kanon_run_widths_domain1" AS «hierarchies/blank_ends 55»,
+«hierarchies/coverage 19»
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" > 1.20000000000000016e-08 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MAX(CASE WHEN "m3" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m3" AS DOUBLE PRECISION) END) AS "worst3", SUM(CASE WHEN CASE WHEN "m3" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m3" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= "class_size" AND "m3" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m3" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m3" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= "class_size" AND "m3" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m3" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m3" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END) AS "violating_rows3" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 3) AND ("m1" >= 5) AND ("m2" > 1.20000000000000016e-08) AND ("m3" >= "class_size" AND "m3" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m3" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m3" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "widened".*, 1.20000000000000000e+01 * (1 - "class_loss") - 3.00000000000000000e+00 * CASE WHEN "m2_own" >= 5 THEN 0 WHEN "m2_own" > 0 THEN 1 / CAST("m2_own" AS DOUBLE PRECISION) ELSE 1 END AS "m2" FROM (SELECT "classes"."k0" AS "k0", "classes"."k1" AS "k1", "classes"."class_rows" AS "class_rows", "classes"."class_size" AS "class_size", "classes"."m0" AS "m0", "classes"."m1" AS "m1", "classes"."m2_own" AS "m2_own", "classes"."m3" AS "m3", CAST«evaluate/achieved 6» / 1.38629436111989057e+00 AS "class_loss" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."x0" AS "x0", "base"."x1" AS "x1", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2_own" AS "m2_own", "values1"."m3" AS "m3" FROM (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_size", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x1" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1") AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m2_own" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x1" FROM «evaluate/achieved 16» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m3" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x1" FROM «evaluate/achieved 17» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) AS "classes" LEFT JOIN «evaluate/achieved 18» AS "sizes0" ON "classes"."x0" = "sizes0"."code" LEFT JOIN «evaluate/achieved 19» AS "sizes1" ON "classes"."x1" = "sizes1"."code") AS "widened") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
 
 -- hierarchies/range
 WITH "kanon_run_population0" AS «hierarchies/range 2»
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_population0") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/blank_ends 56»
+-- «hierarchies/blank_ends 58»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_population0") AS "distinct_values") AS "labelled")
 
 -- hierarchies/blank_ends
 «hierarchies/range 1»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 56»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 58»
 «hierarchies/blank_ends 1»;
 
--- «hierarchies/nesting 2»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 56»,
+-- «hierarchies/nesting 3»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 58»,
 
 -- hierarchies/nesting
 «hierarchies/range 1»
-«hierarchies/nesting 2»
+«hierarchies/nesting 3»
 "kanon_run_domain1" AS «hierarchies/blank_ends 55»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 19»
+-- «hierarchies/coverage 20»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_population0") AS "found" LEFT JOIN «hierarchies/lookup_rows 1» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 1»
-«hierarchies/nesting 2»
+«hierarchies/nesting 3»
 "kanon_run_domain1" AS «hierarchies/blank_ends 55»,
-"kanon_run_lookup1" AS «hierarchies/coverage 19»
+"kanon_run_lookup1" AS «hierarchies/coverage 20»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- «frequency/all_found 10»
-"kanon_run_lookup1" AS «hierarchies/coverage 19»,
+"kanon_run_lookup1" AS «hierarchies/coverage 20»,
 
 -- «frequency/all_found 11»
 (SELECT "labelled".*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS "is_top" FROM «frequency/all_found 7» AS "labelled")
 
 -- frequency/all_found
 «hierarchies/range 1»
-«hierarchies/nesting 2»
+«hierarchies/nesting 3»
 "kanon_run_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/all_found 10»
 "kanon_run_classes" AS «frequency/all_found 11»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" AS "whole") AS "there0", «frequency/all_found 8» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" AS "whole") AS "there1", «frequency/all_found 9» AS "found1";
 
+-- «evaluate/achieved 20»
+(SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_size" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1")
+
 -- evaluate/achieved
 «hierarchies/range 1»
-«hierarchies/nesting 2»
+«hierarchies/nesting 3»
 "kanon_run_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 "kanon_run_classes" AS «frequency/all_found 11»,
 «frequency/population/overlap 2»
@@ -3492,7 +3586,7 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" AS "whole") AS "the
 "kanon_run_labels1" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label"),
 «frequency/population/coverage 2»
 "kanon_run_matched0" AS (SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_population0" AS "kanon_source" JOIN "kanon_run_meaning0" AS "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" AS "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label")
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 16» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT "q0", "q1", "person" AS "value_code", 0 AS "reference_share", "row_count" FROM (SELECT "classes"."q0", "classes"."q1", CAST(NULL AS VARCHAR(MAX)) AS "person", "matched"."row_count" FROM "kanon_run_matched0" AS "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) AS "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."person", "everybody"."row_count" FROM "kanon_run_classes" AS "classes" CROSS JOIN (SELECT CAST(NULL AS VARCHAR(MAX)) AS "person", CAST(COALESCE(SUM("row_count"), 0) AS BIGINT) AS "row_count" FROM "kanon_run_population0" AS "kanon_source") AS "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS VARCHAR(MAX)) AS "person", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_classes") AS "counted") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 20» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT "q0", "q1", "person" AS "value_code", 0 AS "reference_share", "row_count" FROM (SELECT "classes"."q0", "classes"."q1", CAST(NULL AS VARCHAR(MAX)) AS "person", "matched"."row_count" FROM "kanon_run_matched0" AS "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) AS "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."person", "everybody"."row_count" FROM "kanon_run_classes" AS "classes" CROSS JOIN (SELECT CAST(NULL AS VARCHAR(MAX)) AS "person", CAST(COALESCE(SUM("row_count"), 0) AS BIGINT) AS "row_count" FROM "kanon_run_population0" AS "kanon_source") AS "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS VARCHAR(MAX)) AS "person", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_classes") AS "counted") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
 
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_population0" AS SELECT COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", COUNT(*) AS "row_count" FROM "clinic"."census" AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive');
@@ -3546,7 +3640,7 @@ SELECT 0 AS "node", COUNT(*) AS "classes", SUM«evaluate/node 27» AS "kept_clas
 SELECT COUNT(*) AS "unknown_rows" FROM "clinic"."other" AS "checked" WHERE "checked"."person" IS NULL;
 
 -- evaluate/achieved
-«evaluate/achieved 12»
+«evaluate/achieved 11»
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 53»
@@ -3558,10 +3652,17 @@ SELECT COUNT(*) AS "unknown_rows" FROM "clinic"."other" AS "checked" WHERE "chec
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
+«evaluate/achieved 12»
 «evaluate/achieved 13»
 «evaluate/achieved 14»
 «evaluate/achieved 15»
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 5» AS "violating_classes1", SUM«evaluate/achieved 6» AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 5) AND «evaluate/node 23» THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0", "values1"."m1" AS "m1" FROM «evaluate/achieved 8» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 17» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 18» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
+«hierarchies/range 7»
+«hierarchies/range 8»
+«hierarchies/blank_ends 56»
+«hierarchies/nesting 2»
+"kanon_run_widths_domain1" AS «hierarchies/blank_ends 55»,
+«hierarchies/coverage 19»
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" > 1.20000000000000016e-08 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MAX(CASE WHEN "m2" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m2" AS DOUBLE PRECISION) END) AS "worst2", SUM(CASE WHEN CASE WHEN "m2" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m2" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END) AS "violating_rows2" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN ("m0" >= 5) AND ("m1" > 1.20000000000000016e-08) AND ("m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "widened".*, 1.20000000000000000e+01 * (1 - "class_loss") - 3.00000000000000000e+00 * CASE WHEN "m1_own" >= 5 THEN 0 WHEN "m1_own" > 0 THEN 1 / CAST("m1_own" AS DOUBLE PRECISION) ELSE 1 END AS "m1" FROM (SELECT "classes"."k0" AS "k0", "classes"."k1" AS "k1", "classes"."class_rows" AS "class_rows", "classes"."class_size" AS "class_size", "classes"."all_size" AS "all_size", "classes"."m0" AS "m0", "classes"."m1_own" AS "m1_own", "classes"."m2" AS "m2", CAST«evaluate/achieved 6» / 1.38629436111989057e+00 AS "class_loss" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "base"."x0" AS "x0", "base"."x1" AS "x1", "values0"."m0" AS "m0", "values0"."m1_own" AS "m1_own", "values1"."m2" AS "m2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", COUNT(DISTINCT "unit") AS "class_size", SUM(COUNT(DISTINCT "unit")) OVER () AS "all_size", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x1" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1") AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1_own" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x1" FROM «evaluate/achieved 16» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m2" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x1" FROM «evaluate/achieved 17» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) AS "classes" LEFT JOIN «evaluate/achieved 18» AS "sizes0" ON "classes"."x0" = "sizes0"."code" LEFT JOIN «evaluate/achieved 19» AS "sizes1" ON "classes"."x1" = "sizes1"."code") AS "widened") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
 
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM "clinic"."survey" AS "checked" WHERE RIGHT('.' || (COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ';
@@ -3569,65 +3670,65 @@ SELECT COUNT(*) AS "blank_ends" FROM "clinic"."survey" AS "checked" WHERE RIGHT(
 -- disclosure/beliefs/weights
 SELECT SUM(CASE WHEN CAST("checked"."weight" AS DOUBLE PRECISION) >= 0 AND CAST("checked"."weight" AS DOUBLE PRECISION) < 1e300 THEN 0 ELSE 1 END) AS "unusable", SUM(CASE WHEN CAST("checked"."weight" AS DOUBLE PRECISION) > 0 THEN 1 ELSE 0 END) AS "positive" FROM "clinic"."survey" AS "checked";
 
--- «hierarchies/range 6»
+-- «hierarchies/range 11»
 (SELECT "kanon_source"."age" AS "q0", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COLLATE(CAST("kanon_source"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "s", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "kanon_source" GROUP BY "kanon_source"."age", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'), COLLATE(CAST("kanon_source"."dx" AS VARCHAR(MAX)), 'case_sensitive'))
 
--- «hierarchies/range 5»
-WITH "kanon_run_beliefs0_counted_source" AS «hierarchies/range 6»,
+-- «hierarchies/range 10»
+WITH "kanon_run_beliefs0_counted_source" AS «hierarchies/range 11»,
 
--- «hierarchies/range 7»
+-- «hierarchies/range 12»
 "kanon_run_beliefs0_background" AS (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "s", SUM(CAST("checked"."weight" AS DOUBLE PRECISION)) AS "weight" FROM "clinic"."survey" AS "checked" GROUP BY "checked"."age", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive'), COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive')),
 
--- «hierarchies/range 8»
+-- «hierarchies/range 13»
 "kanon_run_beliefs0_joint" AS (SELECT "q0", "q1", "s", SUM("weight") AS "weight", CAST(SUM("held") AS BIGINT) AS "held" FROM (SELECT "q0", "q1", "s", CAST(0 AS DOUBLE PRECISION) AS "weight", CAST("row_count" AS BIGINT) AS "held" FROM "kanon_run_beliefs0_counted_source" UNION ALL SELECT "q0", "q1", "s", "weight", CAST(0 AS BIGINT) FROM "kanon_run_beliefs0_background") AS "known" GROUP BY "q0", "q1", "s"),
 
 -- hierarchies/range
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
+«hierarchies/range 10»
+«hierarchies/range 12»
+«hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs0_vectors") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/blank_ends 57»
+-- «hierarchies/blank_ends 59»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs0_vectors") AS "distinct_values") AS "labelled")
 
 -- hierarchies/blank_ends
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
+«hierarchies/range 10»
+«hierarchies/range 12»
+«hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-"kanon_run_beliefs0_lookup0" AS «hierarchies/blank_ends 57»
+"kanon_run_beliefs0_lookup0" AS «hierarchies/blank_ends 59»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_beliefs0_lookup0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/blank_ends
 WITH "kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_beliefs0_domain1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
 
--- «hierarchies/nesting 3»
-"kanon_run_beliefs0_lookup0" AS «hierarchies/blank_ends 57»,
+-- «hierarchies/nesting 4»
+"kanon_run_beliefs0_lookup0" AS «hierarchies/blank_ends 59»,
 
 -- hierarchies/nesting
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
+«hierarchies/range 10»
+«hierarchies/range 12»
+«hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 3»
+«hierarchies/nesting 4»
 "kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 20»
+-- «hierarchies/coverage 21»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_beliefs0_vectors") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs0_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
 -- hierarchies/coverage
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
+«hierarchies/range 10»
+«hierarchies/range 12»
+«hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 3»
+«hierarchies/nesting 4»
 "kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»,
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 20»
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 21»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3636,17 +3737,17 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS 
 "kanon_run_beliefs0_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 5»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 20»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 21»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
 
 -- frequency/population/ambiguous
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
+«hierarchies/range 10»
+«hierarchies/range 12»
+«hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 3»
+«hierarchies/nesting 4»
 «frequency/population/ambiguous 4»
 "kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/population/ambiguous 5»
@@ -3674,11 +3775,11 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 (SELECT "v0", "q0", "v1", "q1" FROM "kanon_run_beliefs0_matches" UNION ALL SELECT "vectors"."q0", "classes"."q0", "vectors"."q1", "classes"."q1" FROM "kanon_run_beliefs0_vectors" AS "vectors" CROSS JOIN (SELECT * FROM "kanon_run_beliefs0_classes" WHERE "is_top" = 1) AS "classes")
 
 -- disclosure/beliefs/shared
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
+«hierarchies/range 10»
+«hierarchies/range 12»
+«hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 3»
+«hierarchies/nesting 4»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3715,11 +3816,11 @@ SELECT COUNT(*) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_r
 (SELECT "q0", "q1", "v0", "v1", "of_person", "held", "people", "class_weight", "prior_total", "posterior_total", CASE WHEN "prior_total" > 0 THEN CAST("weight" AS DOUBLE PRECISION) / "prior_total" ELSE 0 END AS "prior", CASE WHEN "posterior_total" > 0 THEN CAST("likelihood" AS DOUBLE PRECISION) / "posterior_total" ELSE 0 END AS "posterior" FROM "kanon_run_with_cells_of_person_of_15" AS "cells_of_person" WHERE "of_person" = 0 OR "people" > 0)
 
 -- disclosure/beliefs/compared
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
+«hierarchies/range 10»
+«hierarchies/range 12»
+«hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 3»
+«hierarchies/nesting 4»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3747,11 +3848,11 @@ SELECT CASE WHEN "persons" >= 5 THEN "prior_tenth" END AS "prior_from", CASE WHE
 (SELECT "q0", "q1", CASE WHEN SUM("unknown") = 0 AND SUM("people") > 0 THEN MAX("belief_change") END AS "belief_change", CASE WHEN SUM("unknown") = 0 AND SUM("people") > 0 AND MAX("exposed") = 0 THEN 0 ELSE 1 END AS "exposed", CASE WHEN MAX("impossible") = 1 THEN SUM("people") ELSE SUM("people" * "exposed") END AS "exposed_persons", SUM("people") AS "people", MAX("impossible") AS "impossible", SUM(CASE WHEN "impossible" = 0 THEN "people" * "unknown" ELSE 0 END) AS "unknown_persons" FROM "kanon_run_with_persons_of_20" AS "persons" GROUP BY "q0", "q1")
 
 -- disclosure/beliefs/summary
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
+«hierarchies/range 10»
+«hierarchies/range 12»
+«hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 3»
+«hierarchies/nesting 4»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3771,55 +3872,55 @@ SELECT CASE WHEN "persons" >= 5 THEN "prior_tenth" END AS "prior_from", CASE WHE
 "kanon_run_beliefs0_judged" AS «disclosure/beliefs/summary 3»
 SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", SUM("impossible") AS "impossible", SUM(CASE WHEN "people" = 0 THEN 1 ELSE 0 END) AS "of_nobody", SUM("unknown_persons") AS "unknown_people", MAX("belief_change") AS "belief_change", (SELECT SUM("held") FROM (SELECT SUM("held") AS "held" FROM (SELECT "q0", "q1", "held", 0 AS "is_behind" FROM "kanon_run_beliefs0_joint" UNION ALL SELECT "v0", "v1", 0 AS "held", 1 AS "is_behind" FROM "kanon_run_beliefs0_behind") AS "every_vector" GROUP BY "q0", "q1" HAVING SUM("is_behind") > 0) AS "every_person") AS "all_people" FROM "kanon_run_beliefs0_judged";
 
--- «hierarchies/range 9»
-WITH "kanon_run_beliefs1_counted_source" AS «hierarchies/range 6»,
+-- «hierarchies/range 14»
+WITH "kanon_run_beliefs1_counted_source" AS «hierarchies/range 11»,
 
--- «hierarchies/range 10»
+-- «hierarchies/range 15»
 "kanon_run_beliefs1_joint" AS (SELECT "q0", "q1", "s", SUM("weight") AS "weight", CAST(SUM("held") AS BIGINT) AS "held" FROM (SELECT "q0", "q1", "s", CAST("row_count" AS DOUBLE PRECISION) AS "weight", CAST("row_count" AS BIGINT) AS "held" FROM "kanon_run_beliefs1_counted_source") AS "known" GROUP BY "q0", "q1", "s"),
 
 -- hierarchies/range
-«hierarchies/range 9»
-«hierarchies/range 10»
+«hierarchies/range 14»
+«hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs1_vectors") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/blank_ends 58»
+-- «hierarchies/blank_ends 60»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs1_vectors") AS "distinct_values") AS "labelled")
 
 -- hierarchies/blank_ends
-«hierarchies/range 9»
-«hierarchies/range 10»
+«hierarchies/range 14»
+«hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-"kanon_run_beliefs1_lookup0" AS «hierarchies/blank_ends 58»
+"kanon_run_beliefs1_lookup0" AS «hierarchies/blank_ends 60»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_beliefs1_lookup0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/blank_ends
 WITH "kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_beliefs1_domain1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
 
--- «hierarchies/nesting 4»
-"kanon_run_beliefs1_lookup0" AS «hierarchies/blank_ends 58»,
+-- «hierarchies/nesting 5»
+"kanon_run_beliefs1_lookup0" AS «hierarchies/blank_ends 60»,
 
 -- hierarchies/nesting
-«hierarchies/range 9»
-«hierarchies/range 10»
+«hierarchies/range 14»
+«hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 4»
+«hierarchies/nesting 5»
 "kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 21»
+-- «hierarchies/coverage 22»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_beliefs1_vectors") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs1_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
 -- hierarchies/coverage
-«hierarchies/range 9»
-«hierarchies/range 10»
+«hierarchies/range 14»
+«hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 4»
+«hierarchies/nesting 5»
 "kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»,
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 21»
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 22»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3828,16 +3929,16 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS 
 "kanon_run_beliefs1_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 8»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 21»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 22»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
 
 -- frequency/population/ambiguous
-«hierarchies/range 9»
-«hierarchies/range 10»
+«hierarchies/range 14»
+«hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 4»
+«hierarchies/nesting 5»
 «frequency/population/ambiguous 7»
 "kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/population/ambiguous 8»
@@ -3865,10 +3966,10 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 (SELECT "v0", "q0", "v1", "q1" FROM "kanon_run_beliefs1_matches" UNION ALL SELECT "vectors"."q0", "classes"."q0", "vectors"."q1", "classes"."q1" FROM "kanon_run_beliefs1_vectors" AS "vectors" CROSS JOIN (SELECT * FROM "kanon_run_beliefs1_classes" WHERE "is_top" = 1) AS "classes")
 
 -- disclosure/beliefs/shared
-«hierarchies/range 9»
-«hierarchies/range 10»
+«hierarchies/range 14»
+«hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 4»
+«hierarchies/nesting 5»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3905,10 +4006,10 @@ SELECT COUNT(*) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_r
 (SELECT "q0", "q1", "v0", "v1", "of_person", "held", "people", "class_weight", "prior_total", "posterior_total", CASE WHEN "prior_total" > 0 THEN CAST("weight" AS DOUBLE PRECISION) / "prior_total" ELSE 0 END AS "prior", CASE WHEN "posterior_total" > 0 THEN CAST("likelihood" AS DOUBLE PRECISION) / "posterior_total" ELSE 0 END AS "posterior" FROM "kanon_run_with_cells_of_person_of_14" AS "cells_of_person" WHERE "of_person" = 0 OR "people" > 0)
 
 -- disclosure/beliefs/compared
-«hierarchies/range 9»
-«hierarchies/range 10»
+«hierarchies/range 14»
+«hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 4»
+«hierarchies/nesting 5»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3930,10 +4031,10 @@ SELECT CASE WHEN "persons" >= 5 THEN "prior_tenth" END AS "prior_from", CASE WHE
 (SELECT "q0", "q1", "of_person" * MAX("people") AS "people", CASE WHEN "of_person" = 0 AND MIN("class_weight") <= 0 THEN 1 ELSE 0 END AS "impossible", CASE WHEN ("of_person" = 0 AND MIN("class_weight") <= 0) OR ("of_person" = 1 AND (MAX("prior_total") <= 0 OR MAX("posterior_total") <= 0)) THEN 1 ELSE 0 END AS "unknown", CASE WHEN "of_person" = 1 AND MAX("prior_total") > 0 AND MAX("posterior_total") > 0 THEN MAX(ABS("posterior" - "prior")) END AS "belief_change", CASE WHEN "of_person" = 0 THEN 0 WHEN MAX("prior_total") <= 0 OR MAX("posterior_total") <= 0 THEN 1 WHEN MAX(CASE WHEN "held" > 0 AND "posterior" > 9.00000000999999994e-01 AND "prior" <= 9.00000000999999994e-01 THEN 1 ELSE 0 END) = 1 THEN 1 WHEN MAX(CASE WHEN "people" > "held" AND "posterior" < 9.99999900000000073e-03 AND "prior" >= 9.99999900000000073e-03 THEN 1 ELSE 0 END) = 1 THEN 1 ELSE 0 END AS "exposed" FROM "kanon_run_beliefs1_believed" GROUP BY "of_person", "q0", "q1", "v0", "v1")
 
 -- disclosure/beliefs/summary
-«hierarchies/range 9»
-«hierarchies/range 10»
+«hierarchies/range 14»
+«hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 4»
+«hierarchies/nesting 5»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3954,11 +4055,11 @@ SELECT CASE WHEN "persons" >= 5 THEN "prior_tenth" END AS "prior_from", CASE WHE
 SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", SUM("impossible") AS "impossible", SUM(CASE WHEN "people" = 0 THEN 1 ELSE 0 END) AS "of_nobody", SUM("unknown_persons") AS "unknown_people", MAX("belief_change") AS "belief_change", (SELECT SUM("held") FROM (SELECT SUM("held") AS "held" FROM (SELECT "q0", "q1", "held", 0 AS "is_behind" FROM "kanon_run_beliefs1_joint" UNION ALL SELECT "v0", "v1", 0 AS "held", 1 AS "is_behind" FROM "kanon_run_beliefs1_behind") AS "every_vector" GROUP BY "q0", "q1" HAVING SUM("is_behind") > 0) AS "every_person") AS "all_people" FROM "kanon_run_beliefs1_judged";
 
 -- evaluate/achieved
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
+«hierarchies/range 10»
+«hierarchies/range 12»
+«hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 3»
+«hierarchies/nesting 4»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3976,10 +4077,10 @@ SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", S
 «disclosure/beliefs/summary 1»
 «disclosure/beliefs/summary 2»
 "kanon_run_beliefs0_judged" AS «disclosure/beliefs/summary 3»,
-"kanon_run_beliefs1_counted_source" AS «hierarchies/range 6»,
-«hierarchies/range 10»
+"kanon_run_beliefs1_counted_source" AS «hierarchies/range 11»,
+«hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 4»
+«hierarchies/nesting 5»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3997,49 +4098,46 @@ SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", S
 "kanon_run_beliefs1_believed" AS (SELECT "q0", "q1", "v0", "v1", "of_person", "held", "people", "class_weight", "prior_total", "posterior_total", CASE WHEN "prior_total" > 0 THEN CAST("weight" AS DOUBLE PRECISION) / "prior_total" ELSE 0 END AS "prior", CASE WHEN "posterior_total" > 0 THEN CAST("likelihood" AS DOUBLE PRECISION) / "posterior_total" ELSE 0 END AS "posterior" FROM "kanon_run_with_cells_of_person_of_36" AS "cells_of_person" WHERE "of_person" = 0 OR "people" > 0),
 "kanon_run_with_persons_of_41" AS «disclosure/beliefs/summary 4»,
 "kanon_run_beliefs1_judged" AS (SELECT "q0", "q1", CASE WHEN SUM("unknown") = 0 AND SUM("people") > 0 THEN MAX("belief_change") END AS "belief_change", CASE WHEN SUM("unknown") = 0 AND SUM("people") > 0 AND MAX("exposed") = 0 THEN 0 ELSE 1 END AS "exposed", CASE WHEN MAX("impossible") = 1 THEN SUM("people") ELSE SUM("people" * "exposed") END AS "exposed_persons", SUM("people") AS "people", MAX("impossible") AS "impossible", SUM(CASE WHEN "impossible" = 0 THEN "people" * "unknown" ELSE 0 END) AS "unknown_persons" FROM "kanon_run_with_persons_of_41" AS "persons" GROUP BY "q0", "q1")
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX("m0_second") AS "second0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MAX("m1_second") AS "second1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m0_second", "m1", "m1_second", CASE WHEN ("m0_second" = 0) AND ("m1_second" = 0) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m0_second" AS "m0_second", "values1"."m1" AS "m1", "values1"."m1_second" AS "m1_second" FROM «evaluate/achieved 16» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MAX("belief_change") AS "m0", MAX("exposed") AS "m0_second" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", "belief_change", "exposed", 1 AS "row_count" FROM "kanon_run_beliefs0_judged") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MAX("belief_change") AS "m1", MAX("exposed") AS "m1_second" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", "belief_change", "exposed", 1 AS "row_count" FROM "kanon_run_beliefs1_judged") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
-
--- «hierarchies/range 11»
-(SELECT "kanon_source"."age" AS "q0", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "kanon_source" GROUP BY "kanon_source"."age", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'))
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX("m0_second") AS "second0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MAX("m1_second") AS "second1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m0_second", "m1", "m1_second", CASE WHEN ("m0_second" = 0) AND ("m1_second" = 0) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m0_second" AS "m0_second", "values1"."m1" AS "m1", "values1"."m1_second" AS "m1_second" FROM «evaluate/achieved 20» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MAX("belief_change") AS "m0", MAX("exposed") AS "m0_second" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", "belief_change", "exposed", 1 AS "row_count" FROM "kanon_run_beliefs0_judged") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MAX("belief_change") AS "m1", MAX("exposed") AS "m1_second" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", "belief_change", "exposed", 1 AS "row_count" FROM "kanon_run_beliefs1_judged") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
 
 -- hierarchies/range
-WITH "kanon_run_consistency_records" AS «hierarchies/range 11»
+WITH "kanon_run_consistency_records" AS «hierarchies/range 6»
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_records") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/blank_ends 59»
-WITH "kanon_run_consistency_records" AS «hierarchies/range 11»,
+-- «hierarchies/blank_ends 61»
+WITH "kanon_run_consistency_records" AS «hierarchies/range 6»,
 
--- «hierarchies/blank_ends 60»
+-- «hierarchies/blank_ends 62»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_records") AS "distinct_values") AS "labelled")
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 59»
-"kanon_run_consistency_lookup0" AS «hierarchies/blank_ends 60»
+«hierarchies/blank_ends 61»
+"kanon_run_consistency_lookup0" AS «hierarchies/blank_ends 62»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_consistency_lookup0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/blank_ends
 WITH "kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_consistency_domain1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
 
--- «hierarchies/nesting 5»
-"kanon_run_consistency_lookup0" AS «hierarchies/blank_ends 60»,
+-- «hierarchies/nesting 6»
+"kanon_run_consistency_lookup0" AS «hierarchies/blank_ends 62»,
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 59»
-«hierarchies/nesting 5»
+«hierarchies/blank_ends 61»
+«hierarchies/nesting 6»
 "kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 22»
+-- «hierarchies/coverage 23»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistency_records") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_consistency_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 59»
-«hierarchies/nesting 5»
+«hierarchies/blank_ends 61»
+«hierarchies/nesting 6»
 "kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»,
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 22»
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 23»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistency_records" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistency_records" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -4048,14 +4146,14 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") 
 "kanon_run_consistency_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_consistency_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_consistency_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_consistency_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 11»
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 22»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 23»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_consistency_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_consistency_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_consistency_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
 
 -- frequency/population/ambiguous
-«hierarchies/blank_ends 59»
-«hierarchies/nesting 5»
+«hierarchies/blank_ends 61»
+«hierarchies/nesting 6»
 «frequency/population/ambiguous 10»
 "kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/population/ambiguous 11»
@@ -4068,8 +4166,8 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 (SELECT "kanon_source"."age" AS "q0", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COUNT(*) AS "row_count" FROM "clinic"."other" AS "kanon_source" GROUP BY "kanon_source"."age", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'))
 
 -- frequency/all_found
-«hierarchies/blank_ends 59»
-«hierarchies/nesting 5»
+«hierarchies/blank_ends 61»
+«hierarchies/nesting 6»
 "kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/population/ambiguous 11»
 "kanon_run_consistency_rows" AS «frequency/all_found 12»
@@ -4085,7 +4183,7 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."visits" AS "whole") AS "the
 (SELECT "classes"."q0" AS "q0", "classes"."q1" AS "q1", "classes"."l0" AS "l0", "classes"."l1" AS "l1", CASE WHEN "classes"."is_top" = 1 THEN CAST(0 AS BIGINT) ELSE CAST(DENSE_RANK() OVER (ORDER BY "classes"."l0", "classes"."l1") AS BIGINT) END AS "place", "counted"."row_count" AS "row_count" FROM "kanon_run_consistency_classes" AS "classes" JOIN "kanon_run_consistency_rows" AS "counted" ON ("classes"."q0" = "counted"."q0" OR ("classes"."q0" IS NULL AND "counted"."q0" IS NULL)) AND ("classes"."q1" = "counted"."q1" OR ("classes"."q1" IS NULL AND "counted"."q1" IS NULL)))
 
 -- evaluate/consistency/sizes
-«hierarchies/blank_ends 59»
+«hierarchies/blank_ends 61»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" AS "counted"),
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
@@ -4117,12 +4215,12 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS "vectors") AS "
 "kanon_run_consistency_edges" AS «evaluate/consistency/summary 8»
 
 -- evaluate/consistency/summary
-«hierarchies/blank_ends 59»
+«hierarchies/blank_ends 61»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" AS "counted"),
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
-«hierarchies/nesting 5»
+«hierarchies/nesting 6»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4135,9 +4233,9 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS "vectors") AS "
 SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_numbered" AS "vectors") AS "all_records", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_shown" AS "shown") AS "all_rows", COALESCE(SUM(CASE WHEN "record_edge" = 1 THEN "records" ELSE 0 END), 0) AS "known_records", COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "known_rows", COALESCE(MAX("degree"), 0) AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "of_row" THEN "released" - "of_row" ELSE 0 END), 0) AS "missing_records" FROM (SELECT "records", "released", COUNT(*) OVER (PARTITION BY "vector") AS "degree", SUM("records") OVER (PARTITION BY "place") AS "of_row", ROW_NUMBER() OVER (PARTITION BY "vector" ORDER BY "place") AS "record_edge", ROW_NUMBER() OVER (PARTITION BY "place" ORDER BY "vector") AS "row_edge" FROM "kanon_run_consistency_edges" AS "edges") AS "beside";
 
 -- evaluate/consistency/graph
-«hierarchies/blank_ends 59»
+«hierarchies/blank_ends 61»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" AS "counted"),
-«hierarchies/nesting 5»
+«hierarchies/nesting 6»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/summary 2»
@@ -4156,9 +4254,9 @@ SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("record
 WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
-"kanon_run_consistency_records" AS «hierarchies/range 11»,
+"kanon_run_consistency_records" AS «hierarchies/range 6»,
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" AS "counted"),
-«hierarchies/nesting 5»
+«hierarchies/nesting 6»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4171,9 +4269,9 @@ WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 "kanon_run_consistency_counted" AS (SELECT "place", CAST(SUM("records") AS BIGINT) AS "records", CAST(MIN("seen") AS BIGINT) AS "fewest_rows" FROM (SELECT "place", "records", SUM("released") OVER (PARTITION BY "vector") AS "seen" FROM "kanon_run_consistency_edges" AS "edges") AS "beside" GROUP BY "place"),
 "kanon_run_consistency_matches" AS (
 SELECT COLLATE(CAST('0' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAST('0' AS VARCHAR(MAX)), 'case_sensitive') AS "l1")
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows3" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 16» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN(CASE WHEN "records" < "fewest_rows" THEN "records" ELSE "fewest_rows" END) AS "m0", MIN("fewest_rows") AS "m1", MIN("records") AS "m2", MIN("fewest_matches") AS "m3" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT "shown"."q0" AS "q0", "shown"."q1" AS "q1", 1 AS "value_code", 0 AS "reference_share", COALESCE("counted"."records", 0) AS "records", COALESCE("counted"."fewest_rows", 0) AS "fewest_rows", COALESCE(CAST("matches"."l1" AS BIGINT), 0) AS "fewest_matches", 1 AS "row_count" FROM "kanon_run_consistency_shown" AS "shown" LEFT JOIN "kanon_run_consistency_counted" AS "counted" ON "shown"."place" = "counted"."place" LEFT JOIN "kanon_run_consistency_matches" AS "matches" ON "shown"."place" = CAST("matches"."l0" AS BIGINT)) AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows3" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 20» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN(CASE WHEN "records" < "fewest_rows" THEN "records" ELSE "fewest_rows" END) AS "m0", MIN("fewest_rows") AS "m1", MIN("records") AS "m2", MIN("fewest_matches") AS "m3" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT "shown"."q0" AS "q0", "shown"."q1" AS "q1", 1 AS "value_code", 0 AS "reference_share", COALESCE("counted"."records", 0) AS "records", COALESCE("counted"."fewest_rows", 0) AS "fewest_rows", COALESCE(CAST("matches"."l1" AS BIGINT), 0) AS "fewest_matches", 1 AS "row_count" FROM "kanon_run_consistency_shown" AS "shown" LEFT JOIN "kanon_run_consistency_counted" AS "counted" ON "shown"."place" = "counted"."place" LEFT JOIN "kanon_run_consistency_matches" AS "matches" ON "shown"."place" = CAST("matches"."l0" AS BIGINT)) AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
 
--- «hierarchies/blank_ends 61»
+-- «hierarchies/blank_ends 63»
 (
 SELECT COLLATE(CAST('a' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAST('y' AS VARCHAR(MAX)), 'case_sensitive') AS "l1", COLLATE(CAST('x' AS VARCHAR(MAX)), 'case_sensitive') AS "l2", COLLATE(CAST('*' AS VARCHAR(MAX)), 'case_sensitive') AS "l3"
 UNION ALL
@@ -4182,76 +4280,76 @@ UNION ALL
 SELECT COLLATE(CAST('b\\' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAST('w' AS VARCHAR(MAX)), 'case_sensitive') AS "l1", COLLATE(CAST('z' AS VARCHAR(MAX)), 'case_sensitive') AS "l2", COLLATE(CAST('*' AS VARCHAR(MAX)), 'case_sensitive') AS "l3")
 
 -- hierarchies/blank_ends
-WITH "kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 61»
+WITH "kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 63»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_domain_sensitive0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l2", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-WITH "kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 61»
+WITH "kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 63»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_domain_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
--- «hierarchies/coverage 23»
+-- «hierarchies/coverage 24»
 WITH "kanon_run_raw0" AS (SELECT COLLATE(CAST("original"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "original" GROUP BY COLLATE(CAST("original"."dx" AS VARCHAR(MAX)), 'case_sensitive')),
 
--- «hierarchies/coverage 24»
+-- «hierarchies/coverage 25»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2" FROM "kanon_run_domain_sensitive0") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
--- «hierarchies/coverage 25»
+-- «hierarchies/coverage 26»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup_sensitive0" AS "labels" JOIN (SELECT "v0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw0" GROUP BY "v0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
-«hierarchies/coverage 23»
-"kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 61»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 24»
-«hierarchies/coverage 25»;
+«hierarchies/coverage 24»
+"kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 63»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 25»
+«hierarchies/coverage 26»;
 
--- «evaluate/achieved 19»
-"kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share", "group1", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group1") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group2") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share2" FROM (SELECT "counts"."value", "counts"."reference_count", "lookup"."c1" AS "group1", "lookup"."c2" AS "group2" FROM «evaluate/achieved 10» AS "counts" LEFT JOIN "kanon_run_lookup_sensitive0" AS "lookup" ON ("counts"."value" = "lookup"."value" OR ("counts"."value" IS NULL AND "lookup"."value" IS NULL))) AS "value_counts")
+-- «evaluate/achieved 21»
+"kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share", "group1", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group1") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group2") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share2" FROM (SELECT "counts"."value", "counts"."reference_count", "lookup"."c1" AS "group1", "lookup"."c2" AS "group2" FROM «evaluate/achieved 9» AS "counts" LEFT JOIN "kanon_run_lookup_sensitive0" AS "lookup" ON ("counts"."value" = "lookup"."value" OR ("counts"."value" IS NULL AND "lookup"."value" IS NULL))) AS "value_counts")
 
--- «evaluate/achieved 20»
+-- «evaluate/achieved 22»
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 AND SUM(CASE WHEN "value_count" > 0 AND "group1" IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 7» / 3 ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "group1", "group_share1", "group2", "group_share2", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group1") AS "group_total1", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group2") AS "group_total2" FROM (SELECT "held"."k0" AS "k0", "held"."k1" AS "k1", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share", "reference"."group1" AS "group1", "reference"."group_share1" AS "group_share1", "reference"."group2" AS "group2", "reference"."group_share2" AS "group_share2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", CAST(COUNT(*) AS BIGINT) AS "value_rows", CAST(COUNT(*) AS BIGINT) AS "value_count" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value_code", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "held" LEFT JOIN "kanon_run_reference0" AS "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked"
 
 -- evaluate/achieved
-«hierarchies/coverage 23»
-"kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 61»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 24»,
-«evaluate/achieved 19»
-«evaluate/achieved 20»;
+«hierarchies/coverage 24»
+"kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 63»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 25»,
+«evaluate/achieved 21»
+«evaluate/achieved 22»;
 
--- «hierarchies/blank_ends 63»
+-- «hierarchies/blank_ends 65»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") AS "distinct_values") AS "labelled")
 
--- «hierarchies/blank_ends 62»
-"kanon_run_lookup_sensitive0" AS «hierarchies/blank_ends 63»
+-- «hierarchies/blank_ends 64»
+"kanon_run_lookup_sensitive0" AS «hierarchies/blank_ends 65»
 
 -- hierarchies/blank_ends
-«hierarchies/coverage 23»
-«hierarchies/blank_ends 62»
+«hierarchies/coverage 24»
+«hierarchies/blank_ends 64»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup_sensitive0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l2", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-«hierarchies/coverage 23»
-«hierarchies/blank_ends 62»
+«hierarchies/coverage 24»
+«hierarchies/blank_ends 64»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
 -- hierarchies/coverage
-«hierarchies/coverage 23»
-«hierarchies/blank_ends 62»
-«hierarchies/coverage 25»;
+«hierarchies/coverage 24»
+«hierarchies/blank_ends 64»
+«hierarchies/coverage 26»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 23»
-«hierarchies/blank_ends 62»
+«hierarchies/coverage 24»
+«hierarchies/blank_ends 64»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1", SUM(CASE WHEN "l2" <> '*' THEN 1 ELSE 0 END) AS "others2" FROM "kanon_run_lookup_sensitive0" AS "checked";
 
 -- evaluate/achieved
-«hierarchies/coverage 23»
-"kanon_run_lookup_sensitive0" AS «hierarchies/blank_ends 63»,
-«evaluate/achieved 19»
-«evaluate/achieved 20»;
+«hierarchies/coverage 24»
+"kanon_run_lookup_sensitive0" AS «hierarchies/blank_ends 65»,
+«evaluate/achieved 21»
+«evaluate/achieved 22»;
 
 -- evaluate/achieved
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_size" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
@@ -4259,43 +4357,43 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 -- disclosure/invariance
 WITH "kanon_run_with_earlier_rows" AS (SELECT "person", "value", DENSE_RANK() OVER (ORDER BY "k0", "k1") AS "class_id" FROM (SELECT "checked"."age" AS "k0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "k1", "checked"."person" AS "person", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value" FROM "clinic"."before" AS "checked") AS "earlier_table"), "kanon_run_with_present_rows" AS (SELECT "person", "value", DENSE_RANK() OVER (ORDER BY "k0", "k1") AS "class_id" FROM (SELECT "checked"."age" AS "k0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "k1", "checked"."person" AS "person", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value" FROM "clinic"."other" AS "checked") AS "present_table"), "kanon_run_with_earlier_classes" AS (SELECT "class_id", COUNT(*) AS "class_rows", COUNT(DISTINCT "value") AS "class_values" FROM "kanon_run_with_earlier_rows" AS "earlier_rows" GROUP BY "class_id"), "kanon_run_with_present_classes" AS (SELECT "class_id", COUNT(*) AS "class_rows", COUNT(DISTINCT "value") AS "class_values" FROM "kanon_run_with_present_rows" AS "present_rows" GROUP BY "class_id"), "kanon_run_with_moves" AS (SELECT "older"."class_id" AS "earlier_class", "newer"."class_id" AS "present_class", COUNT(*) AS "persons" FROM "kanon_run_with_earlier_rows" AS "older" JOIN "kanon_run_with_present_rows" AS "newer" ON "older"."person" = "newer"."person" GROUP BY "older"."class_id", "newer"."class_id"), "kanon_run_with_common" AS (SELECT "moves"."earlier_class", "moves"."present_class", COUNT(*) AS "common_values" FROM "kanon_run_with_moves" AS "moves" JOIN (SELECT DISTINCT "class_id", "value" FROM "kanon_run_with_earlier_rows" AS "earlier_rows") AS "older" ON "older"."class_id" = "moves"."earlier_class" JOIN (SELECT DISTINCT "class_id", "value" FROM "kanon_run_with_present_rows" AS "present_rows") AS "newer" ON "newer"."class_id" = "moves"."present_class" AND "newer"."value" = "older"."value" GROUP BY "moves"."earlier_class", "moves"."present_class"), "kanon_run_with_repeated" AS (SELECT "person" FROM "kanon_run_with_earlier_rows" AS "earlier_rows" WHERE NOT "person" IS NULL GROUP BY "person" HAVING COUNT(*) > 1 UNION ALL SELECT "person" FROM "kanon_run_with_present_rows" AS "present_rows" WHERE NOT "person" IS NULL GROUP BY "person" HAVING COUNT(*) > 1), "kanon_run_with_violating" AS (SELECT "class_rows" FROM "kanon_run_with_earlier_classes" AS "earlier_classes" WHERE "class_rows" <> "class_values" OR "class_rows" < 2 UNION ALL SELECT "class_rows" FROM "kanon_run_with_present_classes" AS "present_classes" WHERE "class_rows" <> "class_values" OR "class_rows" < 2) SELECT (SELECT COUNT(*) FROM "kanon_run_with_repeated" AS "repeated") AS "repeated_persons", (SELECT COUNT(*) FROM "kanon_run_with_violating" AS "violating") AS "violating_classes", (SELECT SUM("class_rows") FROM "kanon_run_with_violating" AS "violating") AS "violating_rows", (SELECT MIN("class_rows") FROM "kanon_run_with_earlier_classes" AS "earlier_classes") AS "smallest_earlier", (SELECT MIN("class_rows") FROM "kanon_run_with_present_classes" AS "present_classes") AS "smallest_present", (SELECT COUNT(*) FROM "kanon_run_with_earlier_classes" AS "earlier_classes" WHERE "class_rows" <> "class_values") + (SELECT COUNT(*) FROM "kanon_run_with_present_classes" AS "present_classes" WHERE "class_rows" <> "class_values") AS "repeating_classes", (SELECT SUM("moves"."persons") FROM "kanon_run_with_moves" AS "moves" JOIN "kanon_run_with_earlier_classes" AS "earlier_classes" ON "earlier_classes"."class_id" = "moves"."earlier_class" JOIN "kanon_run_with_present_classes" AS "present_classes" ON "present_classes"."class_id" = "moves"."present_class" LEFT JOIN "kanon_run_with_common" AS "common" ON "common"."earlier_class" = "moves"."earlier_class" AND "common"."present_class" = "moves"."present_class" WHERE COALESCE("common"."common_values", 0) <> "earlier_classes"."class_values" OR COALESCE("common"."common_values", 0) <> "present_classes"."class_values") AS "changed_persons", (SELECT SUM("persons") FROM "kanon_run_with_moves" AS "moves") AS "common_persons", (SELECT COUNT("person") FROM "kanon_run_with_earlier_rows" AS "earlier_rows") AS "earlier_persons", (SELECT COUNT("person") FROM "kanon_run_with_present_rows" AS "present_rows") AS "present_persons", (SELECT SUM(CASE WHEN "older_rows" > 0 AND "newer_rows" > 0 THEN 1 ELSE 0 END) FROM (SELECT "person", SUM("of_earlier") AS "older_rows", SUM(1 - "of_earlier") AS "newer_rows" FROM (SELECT "person", 1 AS "of_earlier" FROM "kanon_run_with_earlier_rows" AS "earlier_rows" UNION ALL SELECT "person", 0 AS "of_earlier" FROM "kanon_run_with_present_rows" AS "present_rows") AS "every_row" WHERE NOT "person" IS NULL GROUP BY "person") AS "every_person") AS "persons_of_both", COALESCE((SELECT SUM("class_rows") FROM "kanon_run_with_earlier_classes" AS "earlier_classes"), 0) + COALESCE((SELECT SUM("class_rows") FROM "kanon_run_with_present_classes" AS "present_classes"), 0) AS "judged_rows", (SELECT COUNT(*) FROM "clinic"."before" AS "checked") + (SELECT COUNT(*) FROM "clinic"."other" AS "checked") AS "all_rows";
 
--- «hierarchies/blank_ends 64»
+-- «hierarchies/blank_ends 66»
 WITH "kanon_run_downcoded0_people" AS «hierarchies/blank_ends 33»,
 
--- «hierarchies/blank_ends 66»
+-- «hierarchies/blank_ends 68»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 10» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_people") AS "distinct_values") AS "labelled")
 
--- «hierarchies/blank_ends 65»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 66»
+-- «hierarchies/blank_ends 67»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 68»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 64»
-«hierarchies/blank_ends 65»
+«hierarchies/blank_ends 66»
+«hierarchies/blank_ends 67»
 «hierarchies/blank_ends 1»;
 
--- «hierarchies/blank_ends 68»
+-- «hierarchies/blank_ends 70»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_people") AS "distinct_values") AS "labelled")
 
--- «hierarchies/blank_ends 67»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 68»
+-- «hierarchies/blank_ends 69»
+"kanon_run_lookup1" AS «hierarchies/blank_ends 70»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 64»
-«hierarchies/blank_ends 67»
+«hierarchies/blank_ends 66»
+«hierarchies/blank_ends 69»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 64»
-«hierarchies/blank_ends 65»
+«hierarchies/blank_ends 66»
+«hierarchies/blank_ends 67»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 26»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 66»,
+-- «hierarchies/coverage 27»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 68»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 64»
-«hierarchies/coverage 26»
-«hierarchies/blank_ends 67»
+«hierarchies/blank_ends 66»
+«hierarchies/coverage 27»
+«hierarchies/blank_ends 69»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -4309,7 +4407,7 @@ WITH "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/blank_ends 65»
+«hierarchies/blank_ends 67»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded0_classes") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -4325,7 +4423,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "cover"."label" AS "label0" FROM "kanon_run_downcoded0_people" AS "vectors" JOIN "kanon_run_downcoded0_cover0" AS "cover" ON ("vectors"."q0" = "cover"."value" OR ("vectors"."q0" IS NULL AND "cover"."value" IS NULL))),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 68»,
+"kanon_run_lookup1" AS «hierarchies/blank_ends 70»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_downcoded0_classes") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
@@ -4345,7 +4443,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 26»
+«hierarchies/coverage 27»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4363,7 +4461,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 26»
+«hierarchies/coverage 27»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4385,8 +4483,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded0_classes" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_classes") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_classes") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 64»
-«hierarchies/coverage 26»
+«hierarchies/blank_ends 66»
+«hierarchies/coverage 27»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4400,8 +4498,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 64»
-«hierarchies/coverage 26»
+«hierarchies/blank_ends 66»
+«hierarchies/coverage 27»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4414,43 +4512,43 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
--- «hierarchies/blank_ends 69»
+-- «hierarchies/blank_ends 71»
 WITH "kanon_run_downcoded1_people" AS «hierarchies/blank_ends 33»,
 
--- «hierarchies/blank_ends 71»
+-- «hierarchies/blank_ends 73»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 10» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_people") AS "distinct_values") AS "labelled")
 
--- «hierarchies/blank_ends 70»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 71»
+-- «hierarchies/blank_ends 72»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 73»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 69»
-«hierarchies/blank_ends 70»
+«hierarchies/blank_ends 71»
+«hierarchies/blank_ends 72»
 «hierarchies/blank_ends 1»;
 
--- «hierarchies/blank_ends 73»
+-- «hierarchies/blank_ends 75»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "distinct_values") AS "labelled")
 
--- «hierarchies/blank_ends 72»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 73»
+-- «hierarchies/blank_ends 74»
+"kanon_run_lookup1" AS «hierarchies/blank_ends 75»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 69»
-«hierarchies/blank_ends 72»
+«hierarchies/blank_ends 71»
+«hierarchies/blank_ends 74»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 69»
-«hierarchies/blank_ends 70»
+«hierarchies/blank_ends 71»
+«hierarchies/blank_ends 72»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 27»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 71»,
+-- «hierarchies/coverage 28»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 73»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 69»
-«hierarchies/coverage 27»
-«hierarchies/blank_ends 72»
+«hierarchies/blank_ends 71»
+«hierarchies/coverage 28»
+«hierarchies/blank_ends 74»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -4464,11 +4562,11 @@ WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/blank_ends 70»
+«hierarchies/blank_ends 72»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded1_classes") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 73»,
+"kanon_run_lookup1" AS «hierarchies/blank_ends 75»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT "lookup"."value" AS "value", 0 AS "label_level", COALESCE("lookup"."c0", 0) AS "label_number", COLLATE((CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(COLLATE(CAST("lookup"."l0" AS VARCHAR(MAX)), 'case_sensitive'), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM COLLATE(CAST("lookup"."l0" AS VARCHAR(MAX)), 'case_sensitive'))) ELSE COLLATE(CAST("lookup"."l0" AS VARCHAR(MAX)), 'case_sensitive') END), 'case_sensitive') AS "label" FROM "kanon_run_lookup1" AS "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "occurring" ON ("lookup"."value" = "occurring"."value" OR ("lookup"."value" IS NULL AND "occurring"."value" IS NULL)) UNION ALL SELECT "lookup"."value" AS "value", 1 AS "label_level", 0 AS "label_number", COLLATE((CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(COLLATE(CAST("lookup"."l1" AS VARCHAR(MAX)), 'case_sensitive'), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM COLLATE(CAST("lookup"."l1" AS VARCHAR(MAX)), 'case_sensitive'))) ELSE COLLATE(CAST("lookup"."l1" AS VARCHAR(MAX)), 'case_sensitive') END), 'case_sensitive') AS "label" FROM "kanon_run_lookup1" AS "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "occurring" ON ("lookup"."value" = "occurring"."value" OR ("lookup"."value" IS NULL AND "occurring"."value" IS NULL))),
@@ -4503,7 +4601,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 27»
+«hierarchies/coverage 28»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4521,7 +4619,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 27»
+«hierarchies/coverage 28»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4540,8 +4638,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded1_classes" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_classes") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_classes") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 69»
-«hierarchies/coverage 27»
+«hierarchies/blank_ends 71»
+«hierarchies/coverage 28»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4555,8 +4653,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 69»
-«hierarchies/coverage 27»
+«hierarchies/blank_ends 71»
+«hierarchies/coverage 28»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4569,13 +4667,13 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
--- «hierarchies/coverage 28»
+-- «hierarchies/coverage 29»
 "kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_people") AS "found" LEFT JOIN «hierarchies/coverage 9» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0"),
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 38»
 "kanon_run_domain0" AS «hierarchies/blank_ends 13»,
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 «hierarchies/blank_ends 41»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
@@ -4609,7 +4707,7 @@ SELECT COLLATE(CAST('b' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAS
 «hierarchies/blank_ends 38»
 «disclosure/attacks/consistent 1»
 "kanon_run_domain0" AS «hierarchies/blank_ends 13»,
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
@@ -4625,7 +4723,7 @@ SELECT COLLATE(CAST('b' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAS
 -- disclosure/attacks/graph
 «hierarchies/blank_ends 38»
 "kanon_run_domain0" AS «hierarchies/blank_ends 13»,
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
@@ -4642,7 +4740,7 @@ SELECT COLLATE(CAST('b' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAS
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 38»
 "kanon_run_domain0" AS «hierarchies/blank_ends 13»,
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS «disclosure/attacks/consistent 10»,
@@ -4660,7 +4758,7 @@ SELECT COLLATE(CAST('b' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAS
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
 "kanon_run_domain0" AS «hierarchies/blank_ends 13»,
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
