@@ -22,7 +22,8 @@ from kanon_sql.evaluate.classes import (
     size_edges,
     size_number,
 )
-from kanon_sql.evaluate.label_widths import judge_widths, node_widths
+from kanon_sql.evaluate.label_widths import judge_widths
+from kanon_sql.evaluate.node_widths import node_widths
 from kanon_sql.evaluate.rollup import Covering
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.models import TOLERANCE, PrivacyModel, TCloseness

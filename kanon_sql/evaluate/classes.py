@@ -196,11 +196,11 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
         "evaluate/classes", groups=groups, of_rows=of_rows, values_frames=values_frames, base_frame=base, **shared
     )
     if widths is not None:
-        columns = [*(frames.key_names if shared["with_keys"] else []), "class_rows", "class_size"]
-        columns += [*(["all_size"] if checks_size else []), *carried, *frames.summed_names]
+        needed = [*(frames.key_names if shared["with_keys"] else []), "class_rows", "class_size"]
+        needed += [*(["all_size"] if checks_size else []), *carried, *frames.summed_names]
         for model in (model for group in groups for model in group["models"]):
-            columns += [model["name"], *([] if model["second"] is None else [f"{model['name']}_second"])]
-        found = with_losses(found, columns, widths, _of_widths(named))
+            needed += [model["name"], *([] if model["second"] is None else [f"{model['name']}_second"])]
+        found = with_losses(found, needed, widths, _of_widths(named))
     return _table_wide(_with_unions(found, models, unions), frames, models)
 
 

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple, Self
 from kanon_sql.engines import Row, Workspace
 from kanon_sql.evaluate.class_unions import Unions, union_fills, union_nodes, union_shape, union_slots
 from kanon_sql.evaluate.classes import Frames, classes, conditions, flagged_classes, judged_columns, measure_name
-from kanon_sql.evaluate.label_widths import judge_widths, sized, width_fills, width_slots
+from kanon_sql.evaluate.label_widths import judge_widths
+from kanon_sql.evaluate.node_widths import sized, width_fills, width_slots
 from kanon_sql.evaluate.rollup import Covering, Coverings
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.models import Metric, PrivacyModel
