@@ -406,6 +406,8 @@ def test_what_does_not_take_it(database: Database) -> None:
             kanon_sql.plan(database.engine, spec)
     with pytest.raises(SpecError, match="more than one query can check"):
         audits(database.engine, spec_of([{"profitability": WORTH}]), "people")
+    with pytest.raises(UnsupportedError, match="how many values a domain has"):
+        kanon_sql.render(spec_of([{"profitability": WORTH}]))
     spec = spec_of([{"profitability": WORTH}], recoding="mondrian")
     with pytest.raises(UnsupportedError, match="ranges are no labels"):
         kanon_sql.check(database.engine, spec, "people")
