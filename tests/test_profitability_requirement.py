@@ -413,6 +413,16 @@ def test_what_does_not_take_it(database: Database) -> None:
         kanon_sql.check(database.engine, spec, "people")
 
 
+def test_several_parties_refuse_it(database: Database) -> None:
+    """How many values a label stands for at all of them together, none of them tells."""
+    database.table("people", ["q"], [["x"], ["y"]])
+    with duckdb.connect() as other:
+        other.execute("CREATE TABLE people AS SELECT 'x' AS q")
+        spec = spec_of([{"profitability": WORTH}], search={"metric": "precision"})
+        with pytest.raises(UnsupportedError, match="every record earns something"):
+            kanon_sql.plan_parties([database.engine, kanon_sql.connect(other)], spec)
+
+
 def test_what_is_written_can_be_read_back() -> None:
     spec = spec_of([{"profitability": {**WORTH, "population": "census", "person": "who"}}, {"profitability": WORTH}])
     assert kanon_sql.Spec.from_dict(spec.to_dict()) == spec
