@@ -427,6 +427,7 @@ def run_checks_of_references(engine: Published) -> None:
     of_population = [
         {"k_map": {"population": "clinic.census", "k": 3}},
         {"no_attack": {"population": "clinic.census", "gain": 9, "cost": 2}},
+        {"profitability": {"population": "clinic.census", "benefit": 12, "loss": 3, "gain": 9, "cost": 2}},
         {"delta_presence": {"population": "clinic.other_census", "delta_max": 0.5}},
     ]
     kanon_sql.check(engine, spec_of(privacy=of_population, unit="person"), "clinic.other", count_rows=True)
@@ -434,6 +435,9 @@ def run_checks_of_references(engine: Published) -> None:
     nobody_absent = {"delta_presence": {"population": "clinic.census", "delta_min": 0.1, "delta_max": 1}}
     kanon_sql.plan(engine, spec_of(quasi_identifiers={"sex": None}, sensitive=[], privacy=[nobody_absent]), beside=None)
     kanon_sql.check(engine, spec_of(privacy=of_population[1:], unit="person"), "clinic.other")
+    earning = {"profitability": {"benefit": 1200, "loss": 3000, "gain": 9, "cost": 2}}
+    two_levels = {"sex": {"tree": {"x": ["M", "it's"], "y": ["F\\", "O"]}, "minimum_level": 1, "maximum_level": 1}}
+    kanon_sql.plan(engine, spec_of(quasi_identifiers=two_levels, privacy=[earning]), beside=None)
     of_beliefs = [
         {"bayes_optimal": {"attribute": "dx", "background": "clinic.survey", "weight": "weight", "theta": 0.2}},
         {"bayes_optimal": {"attribute": "dx", "delta": 0.1, "epsilon": 0.01}},

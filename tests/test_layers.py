@@ -183,7 +183,8 @@ def test_the_examination_knows_nothing_of_the_search() -> None:
             if layer(module) == "evaluate" and module not in seen:
                 seen.add(module)
                 open_.append(module)
-    assert seen == {"kanon_sql.evaluate.classes", "kanon_sql.evaluate.examination"}
+    shared = ("classes", "label_widths")  # the definition of a class query
+    assert seen == {f"kanon_sql.evaluate.{name}" for name in (*shared, "examination")}
 
 
 def test_the_search_knows_no_sql_and_no_engine() -> None:

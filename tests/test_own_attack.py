@@ -50,7 +50,7 @@ from kanon_sql.errors import SpecError, TemplateError, UnsupportedError
 from kanon_sql.report.audit import audit_text
 from kanon_sql.report.html import html_report
 from kanon_sql.report.json import audit_schema
-from kanon_sql.report.text import print_text
+from kanon_sql.report.layout import print_text
 from kanon_sql.sql import add_template_directory, remove_template_directory, render
 
 PACKAGE = Path(__file__).resolve().parent.parent / "kanon_sql"

@@ -280,8 +280,8 @@ def test_a_release_is_not_replaced(database: Database) -> None:
 
 
 def test_the_ledger_is_listed(database: Database) -> None:
+    from kanon_sql.report.layout import print_text
     from kanon_sql.report.ledger import ledger_text
-    from kanon_sql.report.text import print_text
 
     people(database, rows_of(8))
     kanon_sql.anonymize(database.engine, asked("r1", ROOM))

@@ -143,6 +143,7 @@ def test_every_requirement_follows_it(engine: Engine, kind: dict[str, Any]) -> N
         {"risk": {"attacker": "journalist", "population": "visits", "highest": 0.9, "average": 1}},
         {"risk": {"attacker": "journalist", "sampling_fraction": 0.1, "highest": 0.9}},
         {"k_map": {"k": 3, "sampling_fraction": 0.1}},
+        {"profitability": {"benefit": 2, "loss": 9, "gain": 30, "cost": 4}},
         {"population_uniqueness": {"share": 0.5, "sampling_fraction": 0.1}},
     ],
     ids=str,

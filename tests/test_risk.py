@@ -25,8 +25,8 @@ from kanon_sql.disclosure.risk import Histogram, combination_count, pitman, zaya
 from kanon_sql.disclosure.risk.pitman import expected_uniques, fit
 from kanon_sql.errors import SpecError
 from kanon_sql.report.json import risk_schema
+from kanon_sql.report.layout import print_text
 from kanon_sql.report.risk import risk_text
-from kanon_sql.report.text import print_text
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.risk import RiskResult
 

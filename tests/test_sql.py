@@ -539,6 +539,9 @@ def run_references(connection: duckdb.DuckDBPyConnection) -> None:
     kanon_sql.plan(engine, spec_of(BY_AGE, privacy=[at_least]))
     for population in ({}, {"population": "census"}):
         kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"no_attack": {"gain": 9, "cost": 2, **population}}]), "t")
+        earning = {"profitability": {"benefit": 9, "loss": 9, "gain": 9, "cost": 2, **population}}
+        earns = spec_of(BY_AGE, privacy=[earning], suppression={"limit": 1})
+        kanon_sql.check(engine, earns, kanon_sql.anonymize(engine, earns).release)
     estimated = {"attribute": "s", "l": 1, "kind": "entropy", "estimator": "grassberger"}
     kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"l_diversity": estimated}]), "t")
     kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"k_map": {"population": "census", "k": 2}}]))

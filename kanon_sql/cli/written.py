@@ -107,9 +107,9 @@ def print_json(data: Any) -> None:
 
 def print_text(content: RenderableType) -> None:
     """Print what a verb found for a person to read."""
-    from kanon_sql.report import text
+    from kanon_sql.report import layout
 
-    text.print_text(content)
+    layout.print_text(content)
 
 
 def exit_with(passed: bool) -> NoReturn:

@@ -22,6 +22,8 @@ from kanon_sql.evaluate.classes import (
     size_edges,
     size_number,
 )
+from kanon_sql.evaluate.label_widths import judge_widths
+from kanon_sql.evaluate.node_widths import node_widths
 from kanon_sql.evaluate.rollup import Covering
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.models import TOLERANCE, PrivacyModel, TCloseness
@@ -114,6 +116,7 @@ def node_frames(sets: FrequencySets, node: Node, covering: Covering, models: Seq
         facts={name: facts.all for name, facts in sets.facts.items()},
         group_levels={name: facts.group_levels for name, facts in sets.facts.items()},
         references={name: relation(table) for name, table in sets.references.items()},
+        widths=node_widths(sets, node) if judge_widths(models) else None,
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, Literal
 
+from kanon_sql.evaluate.label_widths import LabelWidths, judge_widths, with_losses
 from kanon_sql.models import PrivacyModel
 from kanon_sql.sql import Sql, identifier, render, sql_list
 
@@ -48,6 +49,7 @@ class Frames:
             facts, which are joined once the values are counted.
         own_references: those of them whose reference was made of the same rows, so that it has every value.
         within: those of the keys that tell whole tables apart, such as a node's number among its classes.
+        widths: of the labels, where a requirement asks for them.
         suppresses: classes that violate are left out, and measures of a whole table are of the others.
         numbered: ``values`` has a row per class and value, with the class's total, and its one key is a number that
             stands for the class within it; "in order": for values that are put in order.
@@ -75,6 +77,7 @@ class Frames:
     numbered: bool | Literal["in order"] = False
     single: bool = False
     within: Sequence[Sql] = ()
+    widths: LabelWidths | None = None
     suppresses: bool = True
 
     @property
@@ -114,7 +117,7 @@ def checks_persons(frames: Frames, models: Sequence[PrivacyModel]) -> bool:
 
 def measure_name(index: int, model: PrivacyModel) -> str:
     """The column that holds a model's measure."""
-    own = model.frame is not None or model.by_unions or model.of_table
+    own = model.frame is not None or model.by_unions or model.of_table or model.judges_widths
     return f"m{index}" if own else "class_size"
 
 
@@ -131,6 +134,8 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     unions = _unions(frames, models)
     within = _within(frames, models)
     carried = {**dict(zip(frames.carried_names, frames.carried, strict=True)), **_flat(unions), **within}
+    widths = frames.widths if judge_widths(models) else None
+    labels = {} if widths is None else widths.carried
     # One sensitive attribute counted in rows needs no second pass for the class sizes.
     named = list(zip(names, models, strict=True))
     alone = is_alone(models) and frames.counting == "rows" and not frames.summed
@@ -139,8 +144,8 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     shared: dict[str, Any] = {
         "keys": frames.keys,
         "key_names": frames.key_names,
-        "carried": list(carried.values()),
-        "carried_names": list(carried),
+        "carried": [*carried.values(), *labels.values()],
+        "carried_names": [*carried, *labels],
         "summed": frames.summed,
         "summed_names": frames.summed_names,
         "counting": frames.counting,
@@ -190,7 +195,22 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     found = render(
         "evaluate/classes", groups=groups, of_rows=of_rows, values_frames=values_frames, base_frame=base, **shared
     )
+    if widths is not None:
+        needed = [*(frames.key_names if shared["with_keys"] else []), "class_rows", "class_size"]
+        needed += [*(["all_size"] if checks_size else []), *carried, *frames.summed_names]
+        for model in (model for group in groups for model in group["models"]):
+            needed += [model["name"], *([] if model["second"] is None else [f"{model['name']}_second"])]
+        found = with_losses(found, needed, widths, _of_widths(named))
     return _table_wide(_with_unions(found, models, unions), frames, models)
+
+
+def _of_widths(named: Iterable[tuple[str, PrivacyModel]]) -> dict[str, Sql]:
+    """Per model that asks how wide labels are, by its column: its measure."""
+    return {
+        name: model.of_widths("class_size" if model.frame is None else own_name(name, model))
+        for name, model in named
+        if model.judges_widths
+    }
 
 
 def _together(steps: Iterable[Sequence[Mapping[str, Sql]]]) -> list[list[tuple[str, Sql]]]:
@@ -280,8 +300,8 @@ def _counted_columns(name: str, model: PrivacyModel) -> list[dict[str, Any]]:
 
 
 def own_name(name: str, model: PrivacyModel) -> str:
-    """The column of what a model counts of each class: its measure, unless that is of the whole table."""
-    return f"{name}_own" if model.of_table else name
+    """The column of what a model counts of each class: its measure, unless that is made of more."""
+    return f"{name}_own" if model.of_table or model.judges_widths else name
 
 
 def second_name(name: str, model: PrivacyModel) -> str | None:

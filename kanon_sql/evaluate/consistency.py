@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
-from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate.assignments import matches_of
-from kanon_sql.frequency import Side, classes_of, refuse_lost_rows
-from kanon_sql.hierarchies import build_lookups, exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
+from kanon_sql.frequency import Side, classes_of, refuse_lost_rows, vectors_of, why_unlabelled
+from kanon_sql.hierarchies import build_lookups
 from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, render, source_relation
@@ -95,13 +95,7 @@ def consistent_with_source(
 
 def _refuse_other_labels(spec: Spec, model: PrivacyModel) -> None:
     """Refuse labels of which no hierarchy says what they cover."""
-    why = None
-    if spec.recoding.releases_ranges:
-        why = "ranges are no labels of a hierarchy"
-    elif spec.recoding.columns:
-        why = f"the numbers of {', '.join(spec.recoding.columns)} are those of a class"
-    elif any(column.parents == "several" for column in spec.quasi_identifiers.values()):
-        why = "which of several parents a value was given is not kept"
+    why = why_unlabelled(spec)
     if why is not None:
         raise UnsupportedError(
             f"{model.label}: {why}, so that which records a row covers is not known; ask for k_anonymity, "
@@ -163,19 +157,7 @@ class _Compared:
 
     def _vectors(self, table: Relation, columns: Mapping[str, Column], shown: str, what: str) -> Relation:
         """The different rows of a table, exactly as they are, with how many there are."""
-        missing = [name for name in self.spec.quasi_identifiers if name not in columns]
-        if missing:
-            raise SpecError(
-                f"{shown} has no column {missing[0]!r}, which {self.label} compares; give a table that has all "
-                "quasi-identifiers"
-            )
-        used = {name: columns[name] for name in self.spec.quasi_identifiers}
-        refuse_mixed_forms(self.workspace, table, used, labelled=list(used))
-        refuse_blank_ends(self.workspace, table, exact_texts(list(used.values()), "checked"), shown)
-        target = self.workspace.table(what)
-        values = [exact_value(column, "kanon_source") for column in used.values()]
-        self.workspace.execute("frequency/raw", target=target, source=table, names=self.keys, values=values)
-        return target
+        return vectors_of(self.workspace, self.spec, table, columns, shown, what, self.label)
 
     def _refuse_too_many(self, vectors: Relation, shown: Relation, counted: Relation) -> None:
         """Refuse more pairs than can be compared, and classes that a join lost."""

@@ -17,7 +17,8 @@ from kanon_sql.evaluate.class_unions import judged_by_unions, refuse_shared_pers
 from kanon_sql.evaluate.classes import achieved_context, size_edges, size_number
 from kanon_sql.evaluate.distance_vectors import DistanceMatrix
 from kanon_sql.evaluate.examination import Examination, read_examination
-from kanon_sql.evaluate.node_statements import NodeRow, NodeStatements
+from kanon_sql.evaluate.node_row import NodeRow
+from kanon_sql.evaluate.node_statements import NodeStatements
 from kanon_sql.evaluate.rollup import Covering, Coverings
 from kanon_sql.frequency import FrequencySets, count_attributes, holds_all
 from kanon_sql.models import Bounds, Loss, Measured, Metric, Monotonicity, PrivacyModel, TCloseness, closeness_among

@@ -23,10 +23,11 @@ from kanon_sql.evaluate.classes import (
     size_number,
 )
 from kanon_sql.evaluate.examination import Achieved, Examination, read_examination
-from kanon_sql.frequency import ValueFacts
+from kanon_sql.evaluate.label_widths import LabelWidths, judge_widths
+from kanon_sql.frequency import LabelSizes, ValueFacts, text_of
 from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends
 from kanon_sql.models import PrivacyModel
-from kanon_sql.sql import Relation, Sql, identifier, relation, render
+from kanon_sql.sql import Relation, Sql, identifier, literal, relation, render
 
 __all__ = [
     "Failing",
@@ -133,6 +134,7 @@ class Subject:
         unit: count distinct values of this column instead of rows.
         mark: examine only rows where this column has this number.
         own_references: the attributes whose reference was made of this very table, so that it has all of its values.
+        label_sizes: of the labels that it may have, where a requirement asks how wide these are.
         populations: per frame of a model's own, such as a population: a FROM form of it by the table's classes.
     """
 
@@ -144,6 +146,7 @@ class Subject:
     unit: str | None = None
     mark: tuple[str, int] | None = None
     own_references: Collection[str] = ()
+    label_sizes: LabelSizes | None = None
     populations: Mapping[str, Sql] = field(default_factory=dict)
 
 
@@ -261,6 +264,7 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
     attributes = dict.fromkeys(model.attribute for model in models if model.attribute is not None)
     values = {}
     numbered = numbered and unit is None and bool(keys) and is_alone(models) and any(map(_needs_order, models))
+    numbered = numbered and not judge_widths(models)  # labels are carried along, and a number is none
     spans = any(model.spans for model in models)
     for name in attributes:
         facts, value = subject.facts[name], exact_value(columns[name], "checked")
@@ -285,9 +289,19 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         compared={name: subject.facts[name].of_reference for name in attributes if name in subject.references},
         own_references=subject.own_references,
         numbered=numbered and ("in order" if spans else True),
+        widths=_widths(subject, key_names) if judge_widths(models) else None,
         single=True,
         suppresses=False,
     )
+
+
+def _widths(subject: Subject, key_names: Sequence[str]) -> LabelWidths:
+    """How wide the labels of a table are."""
+    known = subject.label_sizes
+    assert known is not None, "they are looked for where a requirement asks for them"
+    named = [(name, key) for name, key in zip(subject.quasi_identifiers, key_names, strict=True) if name in known.sizes]
+    labels = [text_of(subject.columns[name], identifier(key)) for name, key in named]
+    return LabelWidths(labels, [known.sizes[name] for name, _ in named], literal(0.0), known.domain)
 
 
 def _needs_order(model: PrivacyModel) -> bool:

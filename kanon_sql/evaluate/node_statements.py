@@ -12,51 +12,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any
 
-from kanon_sql.engines import Row, Workspace
+from kanon_sql.engines import Workspace
 from kanon_sql.evaluate.class_unions import Unions, union_fills, union_nodes, union_shape, union_slots
 from kanon_sql.evaluate.classes import Frames, classes, conditions, flagged_classes, judged_columns, measure_name
+from kanon_sql.evaluate.label_widths import judge_widths
+from kanon_sql.evaluate.node_widths import sized, width_fills, width_slots
 from kanon_sql.evaluate.rollup import Covering, Coverings
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.models import Metric, PrivacyModel
 from kanon_sql.search import Node
 from kanon_sql.sql import Relation, Sql, Statement, identifier, literal, render, slot, sql_list
 
-__all__ = ["Asked", "NodeRow", "NodeStatements"]
+__all__ = ["Asked", "NodeStatements"]
 
 TOGETHER = 4
 """Fewer nodes than this are never made rows."""
-
-
-class NodeRow(NamedTuple):
-    """A row of ``evaluate/node``, by its columns.
-
-    Attributes:
-        number: of the node in its statement.
-        classes: how many classes the node has.
-        kept_classes: those that satisfy every requirement.
-        suppressed: rows in the others.
-        suppressed_monotone: rows that violate a requirement by which the search may prune.
-        rows: rows in all classes.
-        sizes: what all classes count, added up: rows, or persons, who are in a class at least.
-        aggregates: what the metric asked for.
-    """
-
-    number: int
-    classes: int
-    kept_classes: int
-    suppressed: int
-    suppressed_monotone: int
-    rows: int
-    sizes: int
-    aggregates: tuple[Any, ...]
-
-    @classmethod
-    def of(cls, row: Row) -> Self:
-        """A row as the engine returns it; sums over no class are 0."""
-        number, classes, kept, suppressed, monotone, rows, sizes = (int(value or 0) for value in row[:7])
-        return cls(number, classes, kept, suppressed, monotone, rows, sizes, tuple(row[7:]))
 
 
 @dataclass(frozen=True)
@@ -89,6 +61,7 @@ class NodeStatements:
         self._sets = sets
         self._models = models
         self._sound = sound
+        self._judges_widths = judge_widths(models)
         self._names: dict[tuple[str, int], list[str]] = {}
 
     # --- Questions ---
@@ -118,7 +91,7 @@ class NodeStatements:
         branches, reads = [], []
         groups = coverings.together(nodes, most, capabilities.branch_rows)
         for covering, group in groups.items():
-            if len(group) >= TOGETHER and covering.rows <= most:
+            if len(group) >= TOGETHER and covering.rows <= most and not self._judges_widths:
                 own = [self._together(part, covering, metric) for part in self._parts(group, len(groups))]
             else:
                 own = [self._alone(number, node, covering, metric) for number, node in group.items()]
@@ -146,6 +119,7 @@ class NodeStatements:
                 None if metric is None else metric.shape,
                 context.get("target"),
                 *union_shape(unions),
+                self._labels(node),
             ),
             lambda: {
                 **self._context(
@@ -153,6 +127,7 @@ class NodeStatements:
                     len(carried),
                     metric,
                     union_slots(unions),
+                    self._labels(node),
                 ),
                 **context,
             },
@@ -170,6 +145,7 @@ class NodeStatements:
                 for position, index in enumerate(carried)
                 for what, text in self._sizes(index, node[index]).items()
             },
+            **self._width_fills(node),
             **self._from(covering, "", [node]),
         }
         return compiler.fill(name, text, filled)
@@ -209,11 +185,20 @@ class NodeStatements:
 
     def _alone(self, number: int, node: Node, covering: Covering, metric: Metric | None) -> Statement:
         """The classes of one node."""
-        fills = {"node": str(number), **self._from(covering, "", [node])}
-        return self._branch(self.keys(node), self._unions(node), fills, metric, together=False)
+        fills = {"node": str(number), **self._width_fills(node), **self._from(covering, "", [node])}
+        return self._branch(
+            self.keys(node), self._unions(node), fills, metric, together=False, labels=self._labels(node)
+        )
 
     def _branch(
-        self, keys: Sequence[str], unions: Unions, fills: Mapping[str, str], metric: Metric | None, *, together: bool
+        self,
+        keys: Sequence[str],
+        unions: Unions,
+        fills: Mapping[str, str],
+        metric: Metric | None,
+        *,
+        together: bool,
+        labels: int = 0,
     ) -> Statement:
         """Classes, labelled by their node's number."""
         compiler = self._workspace.compiler
@@ -223,10 +208,11 @@ class NodeStatements:
             slots = [slot(f"key_{position}") for position, _ in enumerate(keys)]
             within = [identifier("node")] if together else []
             frames = self._frames(
-                [*within, *slots], 0, {own: [*within, *of] for own, of in union_slots(unions).items()}
+                [*within, *slots], 0, {own: [*within, *of] for own, of in union_slots(unions).items()}, labels
             )
             frames = replace(frames, within=within)
-            labelled = not (frames.values or unions or any(model.of_table for model in models))
+            wrapped = self._judges_widths or any(model.of_table for model in models)
+            labelled = not (frames.values or unions or wrapped)
             label = identifier("node") if together else slot("node")
             return {
                 "labelled": classes(frames, models, with_keys=False, label=label) if labelled else None,
@@ -236,7 +222,9 @@ class NodeStatements:
             }
 
         measured = metric.shape if metric is not None and metric.measures else None
-        shape = compiler.shape("evaluate/branch", (together, len(keys), measured, *union_shape(unions)), context)
+        shape = compiler.shape(
+            "evaluate/branch", (together, len(keys), measured, *union_shape(unions), labels), context
+        )
         filled = {f"key_{position}": key for position, key in enumerate(keys)}
         return compiler.fill("evaluate/branch", shape, {**filled, **union_fills(unions), **fills})
 
@@ -252,9 +240,14 @@ class NodeStatements:
         return {name: quoted(table) + crossed for name, table in tables.items()} | references
 
     def _context(
-        self, keys: Sequence[Sql], carried: int, metric: Metric | None, unions: Mapping[tuple[str, ...], Sequence[Sql]]
+        self,
+        keys: Sequence[Sql],
+        carried: int,
+        metric: Metric | None,
+        unions: Mapping[tuple[str, ...], Sequence[Sql]],
+        labels: int,
     ) -> dict[str, Any]:
-        frames = self._frames(keys, carried, unions)
+        frames = self._frames(keys, carried, unions, labels)
         aggregates = self._aggregates(frames.carried_names, metric)
         return {
             "grouped": False,
@@ -263,7 +256,9 @@ class NodeStatements:
             **aggregates,
         }
 
-    def _frames(self, keys: Sequence[Sql], carried: int, unions: Mapping[tuple[str, ...], Sequence[Sql]]) -> Frames:
+    def _frames(
+        self, keys: Sequence[Sql], carried: int, unions: Mapping[tuple[str, ...], Sequence[Sql]], labels: int
+    ) -> Frames:
         return Frames(
             base=slot("base"),
             values={name: slot(f"values_{position}") for position, name in enumerate(self._sets.values)},
@@ -274,6 +269,7 @@ class NodeStatements:
             facts={name: facts.all for name, facts in self._sets.facts.items()},
             group_levels={name: facts.group_levels for name, facts in self._sets.facts.items()},
             references={name: slot(f"reference_{position}") for position, name in enumerate(self._sets.references)},
+            widths=width_slots(self._sets, labels) if self._judges_widths else None,
         )
 
     def _measured(self, metric: Metric | None) -> list[PrivacyModel]:
@@ -336,7 +332,15 @@ class NodeStatements:
 
     def sized(self, node: Node) -> list[int]:
         """The quasi-identifiers strictly between level 0 and their top."""
-        return [index for index in self._sets.keyed(node) if node[index] > 0]
+        return sized(self._sets, node)
+
+    def _labels(self, node: Node) -> int:
+        """How many columns of a node have labels whose widths a requirement asks for."""
+        return len(self.sized(node)) if self._judges_widths else 0
+
+    def _width_fills(self, node: Node) -> Mapping[str, str]:
+        """What fills the slots of these widths."""
+        return width_fills(self._workspace, self._sets, node) if self._judges_widths else {}
 
     def carried(self, node: Node, metric: Metric | None) -> list[int]:
         """The quasi-identifiers whose codes the classes of a node carry along for a metric."""

@@ -8,8 +8,9 @@ kept beside them.
 
 from __future__ import annotations
 
+from kanon_sql.frequency.label_sizes import LabelSizes, label_sizes, sizes_in_domain
 from kanon_sql.frequency.matched import Matched, match_populations
-from kanon_sql.frequency.meanings import classes_of
+from kanon_sql.frequency.meanings import classes_of, text_of, vectors_of, why_unlabelled
 from kanon_sql.frequency.population import population_notes, populations_of
 from kanon_sql.frequency.prepared import KeptSets, Prepared, prepared
 from kanon_sql.frequency.raw import Counting
@@ -40,6 +41,7 @@ __all__ = [
     "Counting",
     "FrequencySets",
     "KeptSets",
+    "LabelSizes",
     "Matched",
     "OpenTable",
     "Prepared",
@@ -52,6 +54,7 @@ __all__ = [
     "explained_if_missing",
     "holds_all",
     "is_same_table",
+    "label_sizes",
     "match_populations",
     "measured_models",
     "no_such_table",
@@ -62,10 +65,14 @@ __all__ = [
     "prepared",
     "refuse_lost",
     "refuse_lost_rows",
+    "sizes_in_domain",
     "source_columns",
     "source_of",
+    "text_of",
     "unknown_columns",
     "value_facts_of",
+    "vectors_of",
+    "why_unlabelled",
     "widest_numbers",
     "with_hierarchy",
 ]

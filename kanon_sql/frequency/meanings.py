@@ -11,16 +11,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_sql.engines import Column, Workspace
-from kanon_sql.errors import UnsupportedError
+from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.hierarchies import (
     Lookup,
+    exact_texts,
     exact_value,
+    refuse_blank_ends,
+    refuse_mixed_forms,
     value_text,
 )
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, exact_text, literal, sql_list
 
-__all__ = ["Meaning", "classes_of", "text_of"]
+__all__ = ["Meaning", "classes_of", "text_of", "vectors_of", "why_unlabelled"]
 
 
 _MASK = "*"
@@ -74,6 +77,56 @@ def classes_of(
         everybody=[] if raw else _everybody(workspace, lookups, labels),
     )
     return classes, [_meaning(workspace, *item, classes) for item in zip(lookups, labels, strict=True)]
+
+
+def why_unlabelled(spec: Spec) -> str | None:
+    """Why some cells of a release are no label of which a hierarchy says what it covers; None where all are."""
+    if spec.recoding.releases_ranges:
+        return "ranges are no labels of a hierarchy"
+    if spec.recoding.columns:
+        return f"the numbers of {', '.join(spec.recoding.columns)} are those of a class"
+    if any(column.parents == "several" for column in spec.quasi_identifiers.values()):
+        return "which of several parents a value was given is not kept"
+    return None
+
+
+def vectors_of(
+    workspace: Workspace,
+    spec: Spec,
+    table: Relation,
+    columns: Mapping[str, Column],
+    shown: str,
+    what: str,
+    asked: str,
+) -> Relation:
+    """The different rows of a table by the quasi-identifiers, exactly as they are, with how many there are.
+
+    Args:
+        workspace: where to look.
+        spec: names the quasi-identifiers.
+        table: the table.
+        columns: its columns by name.
+        shown: its name for messages.
+        what: what to call the scratch table of ``q0``, ... and ``row_count``.
+        asked: the requirement that compares them, for messages.
+
+    Raises:
+        SpecError: the table lacks a quasi-identifier.
+        UnsupportedError: values of a column are not all of one kind, or cannot be told apart.
+    """
+    missing = [name for name in spec.quasi_identifiers if name not in columns]
+    if missing:
+        raise SpecError(
+            f"{shown} has no column {missing[0]!r}, which {asked} compares; give a table that has all quasi-identifiers"
+        )
+    used = {name: columns[name] for name in spec.quasi_identifiers}
+    refuse_mixed_forms(workspace, table, used, labelled=list(used))
+    refuse_blank_ends(workspace, table, exact_texts(list(used.values()), "checked"), shown)
+    target = workspace.table(what)
+    values = [exact_value(column, "kanon_source") for column in used.values()]
+    names = [f"q{index}" for index, _ in enumerate(values)]
+    workspace.execute("frequency/raw", target=target, source=table, names=names, values=values)
+    return target
 
 
 def _label(column: Column, index: int) -> Sql:

@@ -194,6 +194,11 @@ def _of_partitions(model: PrivacyModel) -> PrivacyModel:
             f"{model.label}: labels that differ by class overlap, so a person of the population may be behind "
             "several classes, and which one protects a row is not known; use recoding: full_domain"
         )
+    if model.judges_widths:
+        raise UnsupportedError(
+            f"{model.label}: a recoding that is not full-domain judges classes before they have labels, and what a "
+            "record earns falls with the widths of these; use recoding: full_domain, or no_attack"
+        )
     if model.of_table or model.among_classes:
         raise UnsupportedError(
             f"{model.label}: a recoding that is not full-domain judges each class by itself, and this is about all of "

@@ -16,7 +16,7 @@ from typing import Any
 from kanon_sql.engines import SCRATCH_TABLE, Column, Workspace, refuse_incomplete
 from kanon_sql.errors import DatabaseError, VerificationError
 from kanon_sql.evaluate import Examination, Subject, consistent_with_source, examine, rows_in_words
-from kanon_sql.frequency import FrequencySets
+from kanon_sql.frequency import FrequencySets, LabelSizes, label_sizes
 from kanon_sql.hierarchies import exact_value
 from kanon_sql.models import PrivacyModel
 from kanon_sql.recode import Mapped
@@ -97,6 +97,7 @@ class Choice:
             facts=self.sets.facts,
             unit=unit,
             mark=mark,
+            label_sizes=self._label_sizes,
             populations=self.populations | self._consistent(workspace, table, columns),
         )
         for name, people in self.sets.populations.items():
@@ -110,6 +111,11 @@ class Choice:
         apart = workspace.apart("consistency_")
         found = consistent_with_source(apart, self.spec, self.models, table, columns, self.columns)
         return {frame: item.frame for frame, item in found.items()}
+
+    @property
+    def _label_sizes(self) -> LabelSizes | None:
+        """Of the labels at the chosen levels; None where levels differ by class, and no requirement asks for widths."""
+        return None if self.node is None else label_sizes(self.sets.lookups, [[level] for level in self.node])
 
     @property
     def populations(self) -> dict[str, Sql]:

@@ -10,6 +10,7 @@ __all__ = [
     "hierarchy",
     "html",
     "json",
+    "layout",
     "ledger",
     "parties",
     "perturbation",

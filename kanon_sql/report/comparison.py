@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from kanon_sql.report.layout import columns, section
 from kanon_sql.report.markdown import plain
-from kanon_sql.report.text import columns, section
 from kanon_sql.report.words import metric, number, percent, plural, shown
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from kanon_sql.models import label_of
-from kanon_sql.report.text import columns
+from kanon_sql.report.layout import columns
 from kanon_sql.report.words import number, plural, shown
 
 if TYPE_CHECKING:

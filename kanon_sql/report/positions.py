@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from kanon_sql.report.text import columns, cost_line, facts, plain_notes, section, verdict
+from kanon_sql.report.layout import columns, cost_line, facts, plain_notes, section, verdict
 from kanon_sql.report.words import number, shown
 
 if TYPE_CHECKING:

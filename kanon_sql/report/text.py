@@ -1,42 +1,25 @@
-"""Results as text for people: the verdict first, then the figures. Calm, 80 columns, ASCII.
-
-Colours and widths are the terminal's business (rich); without a terminal it is plain text.
-"""
+"""The results of ``plan``, ``anonymize`` and ``check`` as text for people: the verdict first, then the figures."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from kanon_sql.report.distances import distance_vectors
+from kanon_sql.report.layout import columns, cost_line, facts, plain_notes, section, verdict
 from kanon_sql.report.recoding import METHODS, column_cells, recoding_in_words
 from kanon_sql.report.words import metric, number, percent, plural, shown
 
 if TYPE_CHECKING:
     from kanon_sql.evaluate import SearchSummary
     from kanon_sql.search import Explained
-    from kanon_sql.verbs.result import Cost, Result
+    from kanon_sql.verbs.result import Result
 
-__all__ = [
-    "METRICS",
-    "columns",
-    "cost_line",
-    "facts",
-    "plain_notes",
-    "print_text",
-    "reached",
-    "result_text",
-    "section",
-    "size_cells",
-    "verdict",
-]
+__all__ = ["METRICS", "reached", "result_text", "size_cells"]
 
 METRICS = {
     "height": "sum of the levels, each times its weight",
@@ -61,6 +44,7 @@ _ACHIEVED = {
     "wanted_k": "largest wish = {}",
     "average": "average risk = {}",
     "records_at_risk": "at risk = {}",
+    "payout": "least payout = {}",
     "size": "rows or persons = {}",
     "k_estimated": "k = {}, estimated",
     "share": "unique in the population = {}, estimated",
@@ -77,17 +61,6 @@ _ACHIEVED = {
     "theta": "theta = {}",
     "exposed_persons": "persons exposed = {}",
 }
-
-
-def print_text(content: RenderableType) -> None:
-    """Write to standard output, without the spaces that only fill a line."""
-    console = Console(highlight=False, markup=False, emoji=False)
-    with console.capture() as captured:
-        console.print(content)
-    console.file.write(re.sub(r" +$", "", captured.get(), flags=re.MULTILINE))
-
-
-# --- A result --------------------------------------------------------------------------------
 
 
 def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
@@ -155,39 +128,6 @@ def _utility(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
         share = found["accuracy"][name]
         yield words, "-" if share is None else f"{share:.4f}"
     yield "tested on", f"{number(found['tested'])} rows of the source, in {found['folds']} folds"
-
-
-def verdict(passed: bool, message: str) -> RenderableType:
-    """The verdict in a word and a sentence."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_row(
-        Text("PASS", "bold green") if passed else Text("FAIL", "bold red"),
-        Text(shown(message), overflow="fold"),
-    )
-    return grid
-
-
-def section(title: str, content: RenderableType) -> list[RenderableType]:
-    """A heading and what stands under it."""
-    return [Text(), Text(title, "bold"), Padding(content, (0, 0, 0, 2))]
-
-
-def facts(pairs: Iterable[tuple[str, str]]) -> RenderableType:
-    """A few labelled facts, one a line."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
-    for label, value in pairs:
-        grid.add_row(Text(label), Text(shown(value)))
-    return grid
-
-
-def columns(heads: Sequence[tuple[str, bool]]) -> Table:
-    """An empty table without lines; each head says whether its column holds numbers."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
-    for head, numeric in heads:
-        table.add_column(head, justify="right" if numeric else "left", overflow="fold")
-    return table
 
 
 def _summary(result: Result) -> Iterable[tuple[str, str]]:
@@ -433,20 +373,3 @@ _KNOWN = {
     "not looked at": "not\nlooked at",
 }
 """What may be known about a node, and the same as the head of a column."""
-
-
-def plain_notes(notes: Iterable[str]) -> RenderableType:
-    """What the user should know besides, a line or more each."""
-    grid = Table.grid(padding=(0, 1))
-    for note in notes:
-        grid.add_row(Text("-"), Text(shown(note), overflow="fold"))
-    return grid
-
-
-def cost_line(cost: Cost) -> str:
-    """What a run cost, in a line."""
-    return (
-        f"{plural(cost.statements, 'statement')}, {plural(cost.source_scans, 'source scan')}, "
-        f"{plural(cost.rows_fetched, 'row')} / {plural(cost.bytes_fetched, 'byte')} fetched, "
-        f"{metric(cost.seconds)} s"
-    )

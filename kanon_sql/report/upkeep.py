@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kanon_sql.report.text import columns, facts, section
+from kanon_sql.report.layout import columns, facts, section
 from kanon_sql.report.words import number, plural, shown
 
 if TYPE_CHECKING:

@@ -45,7 +45,7 @@ from kanon_sql.spec.origin import Origin
 from kanon_sql.spec.perturbation import PerturbSpec
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
 from kanon_sql.spec.positions import Lbqid
-from kanon_sql.spec.prices import NoAttackRequirement, Prices
+from kanon_sql.spec.prices import NoAttackRequirement, Prices, ProfitabilityRequirement
 from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding
 from kanon_sql.spec.recoding_faults import classify_faults, recoding_faults
 from kanon_sql.spec.redact import redact_sql, sha256
@@ -100,6 +100,7 @@ __all__ = [
     "PrefixHierarchy",
     "Prices",
     "PrivacySkylineRequirement",
+    "ProfitabilityRequirement",
     "QuasiIdentifier",
     "RecodingOptions",
     "Requirement",

@@ -17,7 +17,7 @@ from kanon_sql.spec.disclosure import (
 from kanon_sql.spec.knowledge import CKSafetyRequirement, EpsilonPrivacyRequirement, PrivacySkylineRequirement
 from kanon_sql.spec.m_invariance import MInvarianceRequirement
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
-from kanon_sql.spec.prices import NoAttackRequirement
+from kanon_sql.spec.prices import NoAttackRequirement, ProfitabilityRequirement
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement, TClosenessRequirement
 from kanon_sql.spec.risk import RiskRequirement
@@ -45,6 +45,7 @@ _REQUIREMENTS: dict[str, type[Requirement]] = {
         KKAnonymityRequirement,
         PopulationUniquenessRequirement,
         NoAttackRequirement,
+        ProfitabilityRequirement,
         DifferentialPrivacyRequirement,
         MInvarianceRequirement,
     )

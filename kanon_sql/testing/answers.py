@@ -262,6 +262,7 @@ class Answers(Fixtures):
             {"delta_presence": {"population": "census", "delta_max": 0.6}},
             {"risk": {"attacker": "journalist", "population": "census", "average": 0.5, "highest": 0.25}},
             {"risk": {"attacker": "marketer", "population": "census", "average": 0.45}},
+            {"profitability": {"population": "census", "benefit": 12, "loss": 30, "gain": 15, "cost": 2}},
         ]
         spec = kanon_sql.Spec.from_dict({**SPEC, "unit": unit, "privacy": asked})
         reference.drop("visits_release")

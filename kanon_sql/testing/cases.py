@@ -187,6 +187,15 @@ CASES: dict[str, dict[str, Any]] = {
         "suppression": {"limit": 0.4},
         "search": {"metric": "publisher_payout", "prices": {"benefit": 12, "loss": 30, "gain": 15, "cost": 2}},
     },
+    "profitability, persons, l, sets": {
+        "unit": "person",
+        "privacy": [
+            {"profitability": {"benefit": 12, "loss": 30, "gain": 15, "cost": 2}},
+            {"k_anonymity": {"k": 3, "quasi_identifiers": ["sex"]}},
+            {"l_diversity": {"attribute": "illness", "l": 2}},
+        ],
+        "suppression": {"limit": 0.6, "style": "mask"},
+    },
     "entropy by estimate, persons": {
         "unit": "person",
         "quasi_identifiers": FEW,

@@ -6,43 +6,43 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kanon_sql.disclosure.beliefs import FEWEST, Beliefs, beliefs_of
+from kanon_sql.disclosure.beliefs import Beliefs
 from kanon_sql.disclosure.invariance import Invariance, Republication, measure_invariance
 from kanon_sql.disclosure.risk import RiskFrames, with_estimates
 from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.evaluate import (
     Achieved,
-    Consistent,
     Examination,
     Failing,
     Subject,
     Table,
-    consistent_with_source,
     examine,
     failing_classes,
     groupings,
-    reference_in,
-    refuse_other_kind,
     table_frames,
 )
 from kanon_sql.frequency import (
     Matched,
     OpenTable,
-    ValueFacts,
-    match_populations,
     measured_models,
     open_table,
     population_notes,
     source_of,
     unknown_columns,
-    value_facts_of,
-    with_hierarchy,
 )
-from kanon_sql.hierarchies import exact_value, refuse_mixed_forms
+from kanon_sql.hierarchies import refuse_mixed_forms
 from kanon_sql.models import PrivacyModel, closeness_among, models_of
 from kanon_sql.spec import Spec, parse_table_name
-from kanon_sql.sql import Relation, Sql, source_relation
+from kanon_sql.sql import Relation
+from kanon_sql.verbs.check_sources import (
+    attribute_facts,
+    columns_of_source,
+    compared_records,
+    judged_beliefs,
+    label_sizes_in_domain,
+    matched_populations,
+)
 from kanon_sql.verbs.details import Details, of_table, with_statements
 from kanon_sql.verbs.result import Cost, Result, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
@@ -175,12 +175,12 @@ def _looked_at(
     workspace.report(f"grouping {opened.shown} by its quasi-identifiers", None)
     needed = [*_grouped(spec, models), *([] if unit is None else [unit])]
     refuse_mixed_forms(workspace, opened.relation, {name: columns[name] for name in needed})
-    facts, references, own_references = _facts(workspace, spec, models, opened, columns, unit)
+    facts, references, own_references = attribute_facts(workspace, spec, models, opened, columns, unit)
     models = measured_models(models, facts)
     models = _estimated(workspace, spec, models, opened.relation, columns, unit)
-    matched = _matched(workspace, spec, models, opened, unit)
-    beliefs = _beliefs(workspace, spec, models, opened, columns)
-    consistent = _consistent(workspace, spec, models, opened, columns)
+    matched = matched_populations(workspace, spec, models, opened, unit)
+    beliefs = judged_beliefs(workspace, spec, models, opened, columns)
+    consistent = compared_records(workspace, spec, models, opened, columns)
     subject = Subject(
         table=opened.relation,
         columns=columns,
@@ -189,6 +189,7 @@ def _looked_at(
         facts=facts,
         unit=unit,
         own_references=own_references,
+        label_sizes=label_sizes_in_domain(workspace, spec, models, opened),
         populations={name: item.frame for name, item in (matched | beliefs | consistent).items()},
     )
     absent = {model.label: _missed(model, matched) for model in models if model.minds_absent}
@@ -285,116 +286,7 @@ def _columns(
     undeclared = [name for name in dict.fromkeys(spanned) if table.columns[name].kind == "other"]
     if workspace.dialect.typed or table.is_source or not undeclared:
         return table.columns
-    return {**table.columns, **_of_source(workspace, spec, undeclared)}
-
-
-def _facts(
-    workspace: Workspace,
-    spec: Spec,
-    models: Sequence[PrivacyModel],
-    opened: OpenTable,
-    columns: Mapping[str, Column],
-    unit: str | None,
-) -> tuple[dict[str, ValueFacts], dict[str, Sql], set[str]]:
-    """What the models ask of the attributes' values, the reference distributions, and which are the table's own."""
-    facts: dict[str, ValueFacts] = {}
-    references: dict[str, Sql] = {}
-    own: set[str] = set()
-    table, source = opened.relation, source_relation()
-    attributes = dict.fromkeys(model.attribute for model in models if model.attribute is not None)
-    for index, name in enumerate(attributes):
-        known = value_facts_of(models, columns[name])
-        compared = [model for model in models if model.attribute == name and model.needs_reference]
-        if any(model.reference == "original" for model in compared):
-            within, found = source, _of_source(workspace, spec, [name, *([] if unit is None else [unit])])
-        else:
-            within, found = table, dict(columns)
-        if compared:
-            if within == table or opened.is_source:
-                own.add(name)
-            refuse_other_kind(workspace, columns[name], found[name])
-            raw = workspace.table(f"raw{index}")
-            value = exact_value(found[name], "original")
-            workspace.execute("verbs/check/values", target=raw, table=within, value=value, name=f"v{index}")
-            known = with_hierarchy(workspace, spec, models, replace(known, column=found[name]), index, raw)
-            counted = None if unit is None else found[unit]
-            references[name] = reference_in(workspace, f"reference{index}", within, known, counted)
-            known = replace(known, column=columns[name])
-        missing = known.absent(workspace, table, "checked", exact_value(columns[name], "checked"))
-        if missing and table != source:  # all rows with a value may have been suppressed
-            column = _of_source(workspace, spec, [name])[name]
-            there = replace(known, column=column).absent(workspace, source, "original", exact_value(column, "original"))
-            missing = min(missing, there)
-        known.refuse_absent(missing)
-        facts[name] = known
-    return facts, references, own
-
-
-def _of_source(workspace: Workspace, spec: Spec, needed: list[str]) -> dict[str, Column]:
-    """The source's columns that the requirements compare with, each of one kind."""
-    originals = workspace.described(source_of(workspace.engine, spec))
-    for name in needed:
-        if name not in originals:
-            raise SpecError(
-                f"sensitive: the source has no column {name!r} to take the original distribution from; name the source "
-                "that the table was made from"
-            )
-    found = {name: originals[name] for name in needed}
-    refuse_mixed_forms(workspace, source_relation(), found)
-    return found
-
-
-def _matched(
-    workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], opened: OpenTable, unit: str | None
-) -> dict[str, Matched]:
-    """Per population that a model compares with: whom of it the table's classes stand for."""
-    compared = [model for model in models if model.population is not None]
-    if not compared:
-        return {}
-    originals = workspace.described(source_of(workspace.engine, spec))
-    workspace.report("matching the population", None)
-    present = [model for model in compared if model.measures_presence]
-    if present and unit is not None:
-        person = exact_value(opened.columns[unit], "checked")
-        (unknown_rows,) = workspace.row("verbs/check/unknown_persons", table=opened.relation, unit=person)
-        present[0].refuse_unknown(int(unknown_rows), unit)
-    return match_populations(
-        workspace, spec, opened.relation, opened.columns, originals, compared, raw=opened.is_source
-    )
-
-
-def _beliefs(
-    workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], opened: OpenTable, columns: Mapping[str, Column]
-) -> dict[str, Beliefs]:
-    """Per background distribution: what the table's classes tell the attacker who has it."""
-    found: dict[str, Beliefs] = {}
-    for model in models:
-        if model.background is not None and model.frame is not None:
-            workspace.report(f"judging the beliefs of who knows {model.background.shown}", None)
-            originals = workspace.described(source_of(workspace.engine, spec))
-            apart = workspace.apart(f"beliefs{len(found)}_")
-            found[model.frame] = beliefs_of(
-                apart,
-                spec,
-                model.background,
-                opened.relation,
-                columns,
-                originals,
-                fewest=max([other.least_size for other in models if other.least_size is not None], default=FEWEST),
-                raw=opened.is_source,
-            )
-    return found
-
-
-def _consistent(
-    workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], opened: OpenTable, columns: Mapping[str, Column]
-) -> dict[str, Consistent]:
-    """Which records of the source the table's rows may stand for, where a requirement is about both."""
-    if all(model.least_consistent is None for model in models):
-        return {}
-    originals = workspace.described(source_of(workspace.engine, spec))
-    apart = workspace.apart("consistency_")
-    return dict(consistent_with_source(apart, spec, models, opened.relation, columns, originals, raw=opened.is_source))
+    return {**table.columns, **columns_of_source(workspace, spec, undeclared)}
 
 
 def _message(shown: str, found: _Found, invariances: Sequence[Invariance], exposed: Sequence[str]) -> str:

@@ -112,6 +112,11 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
                     f"{model.label}: with delta_min above 0, a script would have to know how many persons the "
                     "population has; use anonymize, or ask for delta_max alone"
                 )
+            if model.judges_widths:
+                raise UnsupportedError(
+                    f"{model.label}: what labels lose follows from how many values a domain has, and a script does not "
+                    "know that without a connection; use anonymize, or ask for no_attack"
+                )
         refuse_overlaps(spec, models)
         named = [*(model.attribute for model in models if model.attribute is not None), *spec.told]
         attributes = list(dict.fromkeys(named))

@@ -97,7 +97,7 @@ def _unfit(model: PrivacyModel) -> Problem | None:
         model.least_consistent,
         model.uniqueness_estimator,
     )
-    if any(item is not None for item in others) or model.must_occur:
+    if any(item is not None for item in others) or model.must_occur or model.judges_widths:
         return Problem(
             f"privacy: {model.label} is more than one query can check; leave it out of the audits' spec, and check it "
             "with kanon-sql check"

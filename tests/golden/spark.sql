@@ -1100,14 +1100,8 @@ CACHE TABLE `kanon_run_staged` AS SELECT `lookup0`.`l0` AS `sex`, `kanon_source`
 -- frequency/population/sums
 SELECT (SELECT SUM(`row_count`) FROM «frequency/population/sums 1» AS `frequency`) AS `encoded_rows`, (SELECT SUM(`row_count`) FROM `kanon_run_people0`) AS `all_rows`;
 
--- «evaluate/achieved 5»
-(CASE WHEN `m1` >= `class_size` AND `m1` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE) THEN 0 ELSE 1 END)
-
--- «evaluate/achieved 6»
-(CASE WHEN `m1` >= `class_size` AND `m1` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE) THEN 0 ELSE `class_rows` END)
-
 -- evaluate/achieved
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, MAX(`all_size`) AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MAX(CASE WHEN `m1` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m1` AS DOUBLE) END) AS `worst1`, SUM(CASE WHEN CASE WHEN `m1` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m1` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM«evaluate/achieved 5» AS `violating_classes1`, SUM«evaluate/achieved 6» AS `violating_rows1` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, `m1`, CASE WHEN (`m0` >= 3) AND «evaluate/node 20» THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`all_size` AS `all_size`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1` FROM «evaluate/achieved 4» AS `base` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `value_code`, SUM(`row_count`) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM «frequency/population/sums 1» AS `frequency` GROUP BY `q0`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `kanon_run_staged` AS `checked`;
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, MAX(`all_size`) AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MAX(CASE WHEN `m1` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m1` AS DOUBLE) END) AS `worst1`, SUM(CASE WHEN CASE WHEN `m1` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m1` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= `class_size` AND `m1` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= `class_size` AND `m1` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m1` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m1` AS DOUBLE) THEN 0 ELSE `class_rows` END) AS `violating_rows1` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, `m1`, CASE WHEN (`m0` >= 3) AND «evaluate/node 20» THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`all_size` AS `all_size`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1` FROM «evaluate/achieved 4» AS `base` JOIN (SELECT `k0`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1` FROM (SELECT `k0`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `value_code`, SUM(`row_count`) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM «frequency/population/sums 1» AS `frequency` GROUP BY `q0`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `kanon_run_staged` AS `checked`;
 
 -- release/manifest/insert
 INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pending', 'b7e4891c2bb1638dceb689f492a60df429168183caea352e32b42f9f7314b398', '{"published_at": "(the time)"}');
@@ -1702,31 +1696,28 @@ DROP TABLE IF EXISTS `kanon_run_rollup1`;
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_run_rollup0`;
 
--- «evaluate/achieved 7»
-(SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, COUNT(DISTINCT `unit`) AS `class_size`, SUM(COUNT(DISTINCT `unit`)) OVER () AS `all_size` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, `checked`.`person` AS `unit`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`)
-
 -- evaluate/achieved
 WITH `kanon_run_reference0` AS (SELECT `value` AS `reference_value`, COALESCE(CAST(`reference_count` AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `reference_share` FROM (SELECT CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value`, COUNT(DISTINCT `original`.`person`) AS `reference_count` FROM `clinic`.`visits` AS `original` GROUP BY CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY) AS `value_counts`)
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, MAX(`all_size`) AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, CASE WHEN `base`.`class_rows` = `values0`.`class_rows` THEN `base`.`class_rows` END AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`all_size` AS `all_size`, `values0`.`m0` AS `m0` FROM «evaluate/achieved 7» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`) AS `class_total` FROM (SELECT `held`.`k0` AS `k0`, `held`.`k1` AS `k1`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value_code`, `checked`.`person` AS `unit`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `held` LEFT JOIN `kanon_run_reference0` AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, MAX(`all_size`) AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, CASE WHEN `base`.`class_rows` = `values0`.`class_rows` THEN `base`.`class_rows` END AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`all_size` AS `all_size`, `values0`.`m0` AS `m0` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, COUNT(DISTINCT `unit`) AS `class_size`, SUM(COUNT(DISTINCT `unit`)) OVER () AS `all_size` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, `checked`.`person` AS `unit`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`) AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`) AS `class_total` FROM (SELECT `held`.`k0` AS `k0`, `held`.`k1` AS `k1`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value_code`, `checked`.`person` AS `unit`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `held` LEFT JOIN `kanon_run_reference0` AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
--- «evaluate/achieved 9»
+-- «evaluate/achieved 6»
 (SELECT CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value`, COUNT(*) AS `reference_count` FROM `clinic`.`visits` AS `original` GROUP BY CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY)
 
--- «evaluate/achieved 8»
-WITH `kanon_run_reference0` AS (SELECT `value` AS `reference_value`, COALESCE(CAST(`reference_count` AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `reference_share` FROM «evaluate/achieved 9» AS `value_counts`)
+-- «evaluate/achieved 5»
+WITH `kanon_run_reference0` AS (SELECT `value` AS `reference_value`, COALESCE(CAST(`reference_count` AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `reference_share` FROM «evaluate/achieved 6» AS `value_counts`)
 
--- «evaluate/achieved 10»
+-- «evaluate/achieved 7»
 (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 THEN SUM«evaluate/node 1» ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`) AS `class_total` FROM (SELECT `held`.`k0` AS `k0`, `held`.`k1` AS `k1`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, CAST(COUNT(*) AS BIGINT) AS `value_count` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value_code`, 1 AS `row_count` FROM `clinic`.`visits_release` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `held` LEFT JOIN `kanon_run_reference0` AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`)
 
 -- evaluate/achieved
-«evaluate/achieved 8»
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS `satisfied` FROM «evaluate/achieved 10» AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`visits_release` AS `checked`;
+«evaluate/achieved 5»
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS `satisfied` FROM «evaluate/achieved 7» AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`visits_release` AS `checked`;
 
 -- evaluate/histogram
-«evaluate/achieved 8»
+«evaluate/achieved 5»
 SELECT 0 AS `histogram`, `bin_number`, COUNT(*) AS `bin_classes`, SUM(`class_size`) AS `bin_records`, MIN(`class_size`) AS `bin_smallest`, SUM(`class_rows`) AS `bin_rows` FROM (SELECT `class_rows`, `class_size`, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `bin_number` FROM (SELECT CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_size` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, 1 AS `row_count` FROM `clinic`.`visits_release` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`) AS `counted`) AS `binned` GROUP BY `bin_number`
 UNION ALL
-SELECT 1 AS `histogram`, `bin_number`, COUNT(*) AS `bin_classes`, SUM(`class_size`) AS `bin_records`, MIN(`class_size`) AS `bin_smallest`, SUM(`class_rows`) AS `bin_rows` FROM (SELECT `class_rows`, `class_size`, CASE WHEN `m0` <= 1.00000000000000006e-09 THEN 0 WHEN `m0` <= 5.00000010000000022e-02 THEN 1 WHEN `m0` <= 1.00000001000000005e-01 THEN 2 WHEN `m0` <= 1.50000000999999994e-01 THEN 3 WHEN `m0` <= 2.00000001000000011e-01 THEN 4 WHEN `m0` <= 2.50000001000000027e-01 THEN 5 WHEN `m0` <= 3.00000001000000016e-01 THEN 6 WHEN `m0` <= 3.50000001000000005e-01 THEN 7 WHEN `m0` <= 4.00000001000000049e-01 THEN 8 WHEN `m0` <= 4.50000001000000038e-01 THEN 9 WHEN `m0` <= 5.00000000999999972e-01 THEN 10 WHEN `m0` <= 5.50000001000000016e-01 THEN 11 WHEN `m0` <= 6.00000000999999950e-01 THEN 12 WHEN `m0` <= 6.50000000999999994e-01 THEN 13 WHEN `m0` <= 7.00000000999999927e-01 THEN 14 WHEN `m0` <= 7.50000000999999972e-01 THEN 15 WHEN `m0` <= 8.00000001000000016e-01 THEN 16 WHEN `m0` <= 8.50000000999999950e-01 THEN 17 WHEN `m0` <= 9.00000000999999994e-01 THEN 18 WHEN `m0` <= 9.50000000999999927e-01 THEN 19 WHEN `m0` <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS `bin_number` FROM «evaluate/achieved 10» AS `counted`) AS `binned` GROUP BY `bin_number`
+SELECT 1 AS `histogram`, `bin_number`, COUNT(*) AS `bin_classes`, SUM(`class_size`) AS `bin_records`, MIN(`class_size`) AS `bin_smallest`, SUM(`class_rows`) AS `bin_rows` FROM (SELECT `class_rows`, `class_size`, CASE WHEN `m0` <= 1.00000000000000006e-09 THEN 0 WHEN `m0` <= 5.00000010000000022e-02 THEN 1 WHEN `m0` <= 1.00000001000000005e-01 THEN 2 WHEN `m0` <= 1.50000000999999994e-01 THEN 3 WHEN `m0` <= 2.00000001000000011e-01 THEN 4 WHEN `m0` <= 2.50000001000000027e-01 THEN 5 WHEN `m0` <= 3.00000001000000016e-01 THEN 6 WHEN `m0` <= 3.50000001000000005e-01 THEN 7 WHEN `m0` <= 4.00000001000000049e-01 THEN 8 WHEN `m0` <= 4.50000001000000038e-01 THEN 9 WHEN `m0` <= 5.00000000999999972e-01 THEN 10 WHEN `m0` <= 5.50000001000000016e-01 THEN 11 WHEN `m0` <= 6.00000000999999950e-01 THEN 12 WHEN `m0` <= 6.50000000999999994e-01 THEN 13 WHEN `m0` <= 7.00000000999999927e-01 THEN 14 WHEN `m0` <= 7.50000000999999972e-01 THEN 15 WHEN `m0` <= 8.00000001000000016e-01 THEN 16 WHEN `m0` <= 8.50000000999999950e-01 THEN 17 WHEN `m0` <= 9.00000000999999994e-01 THEN 18 WHEN `m0` <= 9.50000000999999927e-01 THEN 19 WHEN `m0` <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS `bin_number` FROM «evaluate/achieved 7» AS `counted`) AS `binned` GROUP BY `bin_number`
 UNION ALL
 SELECT 0 AS `histogram`, -2 AS `bin_number`, NULL AS `bin_classes`, NULL AS `bin_records`, NULL AS `bin_smallest`, COUNT(*) AS `bin_rows` FROM `clinic`.`visits_release` AS `checked`;
 
@@ -3142,29 +3133,102 @@ AS given (`l0`, `l1`, `l2`)),
 `kanon_run_matches1` AS (SELECT `vectors`.`q0` AS `v0`, `classes`.`q0` AS `q0`, `vectors`.`q1` AS `v1`, `classes`.`q1` AS `q1`, `vectors`.`row_count` AS `row_count` FROM `kanon_run_population1` AS `vectors` JOIN `kanon_run_meaning0` AS `meaning0` ON `vectors`.`q0` IS NOT DISTINCT FROM `meaning0`.`value` JOIN `kanon_run_meaning1` AS `meaning1` ON `vectors`.`q1` IS NOT DISTINCT FROM `meaning1`.`value` JOIN (SELECT * FROM `kanon_run_classes` WHERE `is_top` = 0) AS `classes` ON `classes`.`l0` IS NOT DISTINCT FROM `meaning0`.`label` AND `classes`.`l1` IS NOT DISTINCT FROM `meaning1`.`label`)
 SELECT (SELECT COUNT(*) FROM `kanon_run_population1`) AS `vectors`, COUNT(*) AS `found`, SUM(CASE WHEN `class_count` > 1 THEN 1 ELSE 0 END) AS `shared` FROM (SELECT COUNT(*) AS `class_count` FROM `kanon_run_matches1` GROUP BY `v0`, `v1`) AS `counted`;
 
--- «evaluate/achieved 11»
+-- «hierarchies/range 6»
+(SELECT `kanon_source`.`age` AS `q0`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, COUNT(*) AS `row_count` FROM `clinic`.`visits` AS `kanon_source` GROUP BY `kanon_source`.`age`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY)
+
+-- «hierarchies/range 5»
+WITH `kanon_run_widths_records` AS «hierarchies/range 6»,
+
+-- «hierarchies/range 7»
+`kanon_run_widths_population0` AS «hierarchies/range 2»,
+
+-- «hierarchies/range 8»
+`kanon_run_widths_population1` AS «hierarchies/range 4»,
+
+-- «hierarchies/range 9»
+(SELECT `q0`, `q1`, CAST(`row_count` AS BIGINT) AS `row_count` FROM `kanon_run_widths_records` UNION ALL SELECT `q0`, `q1`, CAST(0 AS BIGINT) AS `row_count` FROM `kanon_run_widths_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS BIGINT) AS `row_count` FROM `kanon_run_widths_population1`)
+
+-- hierarchies/range
+«hierarchies/range 5»
+«hierarchies/range 7»
+«hierarchies/range 8»
+`kanon_run_widths_known` AS «hierarchies/range 9»
+SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_widths_known`) AS `distinct_values` WHERE NOT `value` IS NULL AND NOT (CAST(`value` AS DOUBLE) > -1000000000000000 AND CAST(`value` AS DOUBLE) < 1000000000000000);
+
+-- «hierarchies/nesting 32»
+`kanon_run_widths_known` AS «hierarchies/range 9»,
+
+-- «hierarchies/nesting 33»
+`kanon_run_widths_lookup0` AS (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_widths_known`) AS `distinct_values`) AS `labelled`),
+
+-- hierarchies/nesting
+«hierarchies/range 5»
+«hierarchies/range 7»
+«hierarchies/range 8»
+«hierarchies/nesting 32»
+«hierarchies/nesting 33»
+`kanon_run_widths_domain1` AS (
+SELECT * FROM VALUES
+  ('M', 'x', '*'),
+  ('it\'s', 'x', '*'),
+  ('F\\', 'y', '*')
+AS given (`l0`, `l1`, `l2`))
+SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_widths_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
+UNION ALL
+SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_widths_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
+
+-- «hierarchies/coverage 29»
+`kanon_run_widths_lookup1` AS (SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_widths_known`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_widths_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
+
+-- hierarchies/coverage
+«hierarchies/range 5»
+«hierarchies/range 7»
+«hierarchies/range 8»
+«hierarchies/nesting 32»
+«hierarchies/nesting 33»
+`kanon_run_widths_domain1` AS (
+SELECT * FROM VALUES
+  ('M', 'x', '*'),
+  ('it\'s', 'x', '*'),
+  ('F\\', 'y', '*')
+AS given (`l0`, `l1`, `l2`)),
+«hierarchies/coverage 29»
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_widths_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_widths_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_widths_known` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+UNION ALL
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_widths_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_widths_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_widths_known` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+
+-- «evaluate/achieved 8»
 WITH `kanon_run_persons0` AS «frequency/population/moving 1»,
 
--- «evaluate/achieved 12»
+-- «evaluate/achieved 9»
 `kanon_run_matched0` AS (SELECT `meaning0`.`label` AS `l0`, `meaning1`.`label` AS `l1`, `kanon_source`.`person` AS `person`, CAST(SUM(`row_count`) AS BIGINT) AS `row_count` FROM `kanon_run_persons0` AS `kanon_source` JOIN `kanon_run_meaning0` AS `meaning0` ON `kanon_source`.`q0` IS NOT DISTINCT FROM `meaning0`.`value` JOIN `kanon_run_meaning1` AS `meaning1` ON `kanon_source`.`q1` IS NOT DISTINCT FROM `meaning1`.`value` GROUP BY `meaning0`.`label`, `meaning1`.`label`, `kanon_source`.`person`),
 
--- «evaluate/achieved 13»
+-- «evaluate/achieved 10»
 `kanon_run_persons1` AS «frequency/population/moving 2»,
 
+-- «evaluate/achieved 11»
+`kanon_run_matched1` AS (SELECT `meaning0`.`label` AS `l0`, `meaning1`.`label` AS `l1`, `kanon_source`.`person` AS `person`, CAST(SUM(`row_count`) AS BIGINT) AS `row_count` FROM `kanon_run_persons1` AS `kanon_source` JOIN `kanon_run_meaning0` AS `meaning0` ON `kanon_source`.`q0` IS NOT DISTINCT FROM `meaning0`.`value` JOIN `kanon_run_meaning1` AS `meaning1` ON `kanon_source`.`q1` IS NOT DISTINCT FROM `meaning1`.`value` GROUP BY `meaning0`.`label`, `meaning1`.`label`, `kanon_source`.`person`),
+
+-- «evaluate/achieved 12»
+`kanon_run_widths_records` AS «hierarchies/range 6»,
+
+-- «evaluate/achieved 13»
+((0.00000000000000000e+00 + CASE WHEN `classes`.`x0` IS NULL THEN 0 ELSE LN(CAST(`sizes0`.`label_size` AS DOUBLE)) END + CASE WHEN `classes`.`x1` IS NULL THEN 0 ELSE LN(CAST(`sizes1`.`label_size` AS DOUBLE)) END) AS DOUBLE)
+
 -- «evaluate/achieved 14»
-`kanon_run_matched1` AS (SELECT `meaning0`.`label` AS `l0`, `meaning1`.`label` AS `l1`, `kanon_source`.`person` AS `person`, CAST(SUM(`row_count`) AS BIGINT) AS `row_count` FROM `kanon_run_persons1` AS `kanon_source` JOIN `kanon_run_meaning0` AS `meaning0` ON `kanon_source`.`q0` IS NOT DISTINCT FROM `meaning0`.`value` JOIN `kanon_run_meaning1` AS `meaning1` ON `kanon_source`.`q1` IS NOT DISTINCT FROM `meaning1`.`value` GROUP BY `meaning0`.`label`, `meaning1`.`label`, `kanon_source`.`person`)
-
--- «evaluate/achieved 15»
-(SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_size` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`)
-
--- «evaluate/achieved 16»
 (SELECT `q0`, `q1`, `person` AS `value_code`, 0 AS `reference_share`, CAST(NULL AS STRING) AS `unit`, `row_count` FROM (SELECT `classes`.`q0`, `classes`.`q1`, `matched`.`person`, `matched`.`row_count` FROM `kanon_run_matched0` AS `matched` JOIN (SELECT * FROM `kanon_run_classes` WHERE `is_top` = 0) AS `classes` ON `classes`.`l0` IS NOT DISTINCT FROM `matched`.`l0` AND `classes`.`l1` IS NOT DISTINCT FROM `matched`.`l1` UNION ALL SELECT `classes`.`q0`, `classes`.`q1`, `everybody`.`person`, `everybody`.`row_count` FROM `kanon_run_classes` AS `classes` CROSS JOIN (SELECT `kanon_source`.`person` AS `person`, CAST(COALESCE(SUM(`row_count`), 0) AS BIGINT) AS `row_count` FROM `kanon_run_persons0` AS `kanon_source` GROUP BY `kanon_source`.`person`) AS `everybody` WHERE `classes`.`is_top` = 1 UNION ALL SELECT `q0`, `q1`, CAST(NULL AS STRING) AS `person`, CAST(0 AS BIGINT) AS `row_count` FROM `kanon_run_classes`) AS `counted`)
 
--- «evaluate/achieved 17»
+-- «evaluate/achieved 15»
 (SELECT `q0`, `q1`, `person` AS `value_code`, 0 AS `reference_share`, CAST(NULL AS STRING) AS `unit`, `row_count` FROM (SELECT `classes`.`q0`, `classes`.`q1`, `matched`.`person`, `matched`.`row_count` FROM `kanon_run_matched1` AS `matched` JOIN (SELECT * FROM `kanon_run_classes` WHERE `is_top` = 0) AS `classes` ON `classes`.`l0` IS NOT DISTINCT FROM `matched`.`l0` AND `classes`.`l1` IS NOT DISTINCT FROM `matched`.`l1` UNION ALL SELECT `classes`.`q0`, `classes`.`q1`, `everybody`.`person`, `everybody`.`row_count` FROM `kanon_run_classes` AS `classes` CROSS JOIN (SELECT `kanon_source`.`person` AS `person`, CAST(COALESCE(SUM(`row_count`), 0) AS BIGINT) AS `row_count` FROM `kanon_run_persons1` AS `kanon_source` GROUP BY `kanon_source`.`person`) AS `everybody` WHERE `classes`.`is_top` = 1 UNION ALL SELECT `q0`, `q1`, CAST(NULL AS STRING) AS `person`, CAST(0 AS BIGINT) AS `row_count` FROM `kanon_run_classes`) AS `counted`)
 
+-- «evaluate/achieved 16»
+(SELECT `label` AS `code`, MAX(`label_size`) AS `label_size` FROM (SELECT CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, `s0` AS `label_size` FROM `kanon_run_widths_lookup0` AS `meant` UNION ALL SELECT CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, `s1` AS `label_size` FROM `kanon_run_widths_lookup0` AS `meant` UNION ALL SELECT CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_size` FROM `kanon_run_widths_lookup0` AS `meant`) AS `labelled` WHERE NOT `label` IS NULL GROUP BY `label`)
+
+-- «evaluate/achieved 17»
+(SELECT `label` AS `code`, MAX(`label_size`) AS `label_size` FROM (SELECT CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, `s0` AS `label_size` FROM `kanon_run_widths_lookup1` AS `meant` UNION ALL SELECT CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, `s1` AS `label_size` FROM `kanon_run_widths_lookup1` AS `meant` UNION ALL SELECT CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 4 AS `label_size` FROM `kanon_run_widths_lookup1` AS `meant`) AS `labelled` WHERE NOT `label` IS NULL GROUP BY `label`)
+
 -- evaluate/achieved
-«evaluate/achieved 11»
+«evaluate/achieved 8»
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 30»
@@ -3181,21 +3245,33 @@ AS given (`l0`, `l1`, `l2`)),
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
+«evaluate/achieved 9»
+«evaluate/achieved 10»
+«evaluate/achieved 11»
 «evaluate/achieved 12»
-«evaluate/achieved 13»
-«evaluate/achieved 14»
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MAX(CASE WHEN `m2` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m2` AS DOUBLE) END) AS `worst2`, SUM(CASE WHEN CASE WHEN `m2` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m2` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE `class_rows` END) AS `violating_rows2` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, CASE WHEN (`m0` >= 3) AND (`m1` >= 5) AND (`m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE)) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1`, `values1`.`m2` AS `m2` FROM «evaluate/achieved 15» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM «evaluate/achieved 16» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m2` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM «evaluate/achieved 17» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values1`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
+«hierarchies/range 7»
+«hierarchies/range 8»
+«hierarchies/nesting 32»
+«hierarchies/nesting 33»
+`kanon_run_widths_domain1` AS (
+SELECT * FROM VALUES
+  ('M', 'x', '*'),
+  ('it\'s', 'x', '*'),
+  ('F\\', 'y', '*')
+AS given (`l0`, `l1`, `l2`)),
+«hierarchies/coverage 29»
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` > 1.20000000000000016e-08 THEN 0 ELSE `class_rows` END) AS `violating_rows2`, MAX(CASE WHEN `m3` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m3` AS DOUBLE) END) AS `worst3`, SUM(CASE WHEN CASE WHEN `m3` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m3` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= `class_size` AND `m3` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= `class_size` AND `m3` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE) THEN 0 ELSE `class_rows` END) AS `violating_rows3` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 3) AND (`m1` >= 5) AND (`m2` > 1.20000000000000016e-08) AND (`m3` >= `class_size` AND `m3` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE)) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `widened`.*, 1.20000000000000000e+01 * (1 - `class_loss`) - 3.00000000000000000e+00 * CASE WHEN `m2_own` >= 5 THEN 0 WHEN `m2_own` > 0 THEN CAST(1 AS DOUBLE) / CAST(`m2_own` AS DOUBLE) ELSE 1 END AS `m2` FROM (SELECT `classes`.`k0` AS `k0`, `classes`.`k1` AS `k1`, `classes`.`class_rows` AS `class_rows`, `classes`.`class_size` AS `class_size`, `classes`.`m0` AS `m0`, `classes`.`m1` AS `m1`, `classes`.`m2_own` AS `m2_own`, `classes`.`m3` AS `m3`, CAST«evaluate/achieved 13» / 1.38629436111989057e+00 AS `class_loss` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`x0` AS `x0`, `base`.`x1` AS `x1`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1`, `values0`.`m2_own` AS `m2_own`, `values1`.`m3` AS `m3` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_size`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`) AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m2_own` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM «evaluate/achieved 14» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m3` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM «evaluate/achieved 15» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values1`.`k1`) AS `classes` LEFT JOIN «evaluate/achieved 16» AS `sizes0` ON `classes`.`x0` = `sizes0`.`code` LEFT JOIN «evaluate/achieved 17» AS `sizes1` ON `classes`.`x1` = `sizes1`.`code`) AS `widened`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
 -- hierarchies/range
 WITH `kanon_run_population0` AS «hierarchies/range 2»
 SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_population0`) AS `distinct_values` WHERE NOT `value` IS NULL AND NOT (CAST(`value` AS DOUBLE) > -1000000000000000 AND CAST(`value` AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 32»
+-- «hierarchies/nesting 34»
 `kanon_run_lookup0` AS (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_population0`) AS `distinct_values`) AS `labelled`),
 
 -- hierarchies/nesting
 «hierarchies/range 1»
-«hierarchies/nesting 32»
+«hierarchies/nesting 34»
 `kanon_run_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
@@ -3206,32 +3282,32 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 29»
+-- «hierarchies/coverage 30»
 (SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_population0`) AS `found` LEFT JOIN «hierarchies/lookup_rows 1» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
 «hierarchies/range 1»
-«hierarchies/nesting 32»
+«hierarchies/nesting 34»
 `kanon_run_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-`kanon_run_lookup1` AS «hierarchies/coverage 29»
+`kanon_run_lookup1` AS «hierarchies/coverage 30»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_population0` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_population0` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
 -- «frequency/all_found 10»
-`kanon_run_lookup1` AS «hierarchies/coverage 29»,
+`kanon_run_lookup1` AS «hierarchies/coverage 30»,
 
 -- «frequency/all_found 11»
 (SELECT `labelled`.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS `is_top` FROM «frequency/all_found 7» AS `labelled`)
 
 -- frequency/all_found
 «hierarchies/range 1»
-«hierarchies/nesting 32»
+«hierarchies/nesting 34»
 `kanon_run_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
@@ -3242,9 +3318,12 @@ AS given (`l0`, `l1`, `l2`)),
 `kanon_run_classes` AS «frequency/all_found 11»
 SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`census` AS `whole`) AS `there0`, «frequency/all_found 8» AS `found0`, (SELECT COUNT(*) FROM `kanon_run_classes` AS `whole`) AS `there1`, «frequency/all_found 9» AS `found1`;
 
+-- «evaluate/achieved 18»
+(SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_size` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`)
+
 -- evaluate/achieved
 «hierarchies/range 1»
-«hierarchies/nesting 32»
+«hierarchies/nesting 34»
 `kanon_run_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 `kanon_run_classes` AS «frequency/all_found 11»,
 «frequency/population/overlap 2»
@@ -3258,7 +3337,7 @@ AS given (`l0`, `l1`, `l2`)),
 `kanon_run_labels1` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 «frequency/population/coverage 2»
 `kanon_run_matched0` AS (SELECT `meaning0`.`label` AS `l0`, `meaning1`.`label` AS `l1`, CAST(SUM(`row_count`) AS BIGINT) AS `row_count` FROM `kanon_run_population0` AS `kanon_source` JOIN `kanon_run_meaning0` AS `meaning0` ON `kanon_source`.`q0` IS NOT DISTINCT FROM `meaning0`.`value` JOIN `kanon_run_meaning1` AS `meaning1` ON `kanon_source`.`q1` IS NOT DISTINCT FROM `meaning1`.`value` GROUP BY `meaning0`.`label`, `meaning1`.`label`)
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (`m0` >= 3) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0` FROM «evaluate/achieved 15» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM (SELECT `q0`, `q1`, `person` AS `value_code`, 0 AS `reference_share`, `row_count` FROM (SELECT `classes`.`q0`, `classes`.`q1`, CAST(NULL AS STRING) AS `person`, `matched`.`row_count` FROM `kanon_run_matched0` AS `matched` JOIN (SELECT * FROM `kanon_run_classes` WHERE `is_top` = 0) AS `classes` ON `classes`.`l0` IS NOT DISTINCT FROM `matched`.`l0` AND `classes`.`l1` IS NOT DISTINCT FROM `matched`.`l1` UNION ALL SELECT `classes`.`q0`, `classes`.`q1`, `everybody`.`person`, `everybody`.`row_count` FROM `kanon_run_classes` AS `classes` CROSS JOIN (SELECT CAST(NULL AS STRING) AS `person`, CAST(COALESCE(SUM(`row_count`), 0) AS BIGINT) AS `row_count` FROM `kanon_run_population0` AS `kanon_source`) AS `everybody` WHERE `classes`.`is_top` = 1 UNION ALL SELECT `q0`, `q1`, CAST(NULL AS STRING) AS `person`, CAST(0 AS BIGINT) AS `row_count` FROM `kanon_run_classes`) AS `counted`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (`m0` >= 3) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0` FROM «evaluate/achieved 18» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM (SELECT `q0`, `q1`, `person` AS `value_code`, 0 AS `reference_share`, `row_count` FROM (SELECT `classes`.`q0`, `classes`.`q1`, CAST(NULL AS STRING) AS `person`, `matched`.`row_count` FROM `kanon_run_matched0` AS `matched` JOIN (SELECT * FROM `kanon_run_classes` WHERE `is_top` = 0) AS `classes` ON `classes`.`l0` IS NOT DISTINCT FROM `matched`.`l0` AND `classes`.`l1` IS NOT DISTINCT FROM `matched`.`l1` UNION ALL SELECT `classes`.`q0`, `classes`.`q1`, `everybody`.`person`, `everybody`.`row_count` FROM `kanon_run_classes` AS `classes` CROSS JOIN (SELECT CAST(NULL AS STRING) AS `person`, CAST(COALESCE(SUM(`row_count`), 0) AS BIGINT) AS `row_count` FROM `kanon_run_population0` AS `kanon_source`) AS `everybody` WHERE `classes`.`is_top` = 1 UNION ALL SELECT `q0`, `q1`, CAST(NULL AS STRING) AS `person`, CAST(0 AS BIGINT) AS `row_count` FROM `kanon_run_classes`) AS `counted`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
 -- frequency/raw
 CACHE TABLE `kanon_run_population0` AS SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, COUNT(*) AS `row_count` FROM `clinic`.`census` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY;
@@ -3312,7 +3391,7 @@ SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM«evaluate/node 22» AS `kept_clas
 SELECT COUNT(*) AS `unknown_rows` FROM `clinic`.`other` AS `checked` WHERE `checked`.`person` IS NULL;
 
 -- evaluate/achieved
-«evaluate/achieved 11»
+«evaluate/achieved 8»
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 30»
@@ -3329,42 +3408,106 @@ AS given (`l0`, `l1`, `l2`)),
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
+«evaluate/achieved 9»
+«evaluate/achieved 10»
+«evaluate/achieved 11»
 «evaluate/achieved 12»
-«evaluate/achieved 13»
-«evaluate/achieved 14»
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, MAX(`all_size`) AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MAX(CASE WHEN `m1` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m1` AS DOUBLE) END) AS `worst1`, SUM(CASE WHEN CASE WHEN `m1` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m1` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM«evaluate/achieved 5» AS `violating_classes1`, SUM«evaluate/achieved 6» AS `violating_rows1` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, `m1`, CASE WHEN (`m0` >= 5) AND «evaluate/node 20» THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`all_size` AS `all_size`, `values0`.`m0` AS `m0`, `values1`.`m1` AS `m1` FROM «evaluate/achieved 7» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM «evaluate/achieved 16» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM «evaluate/achieved 17» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values1`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
+«hierarchies/range 7»
+«hierarchies/range 8»
+«hierarchies/nesting 32»
+«hierarchies/nesting 33»
+`kanon_run_widths_domain1` AS (
+SELECT * FROM VALUES
+  ('M', 'x', '*'),
+  ('it\'s', 'x', '*'),
+  ('F\\', 'y', '*')
+AS given (`l0`, `l1`, `l2`)),
+«hierarchies/coverage 29»
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, MAX(`all_size`) AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` > 1.20000000000000016e-08 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MAX(CASE WHEN `m2` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m2` AS DOUBLE) END) AS `worst2`, SUM(CASE WHEN CASE WHEN `m2` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m2` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE `class_rows` END) AS `violating_rows2` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, `m1`, `m2`, CASE WHEN (`m0` >= 5) AND (`m1` > 1.20000000000000016e-08) AND (`m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE)) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `widened`.*, 1.20000000000000000e+01 * (1 - `class_loss`) - 3.00000000000000000e+00 * CASE WHEN `m1_own` >= 5 THEN 0 WHEN `m1_own` > 0 THEN CAST(1 AS DOUBLE) / CAST(`m1_own` AS DOUBLE) ELSE 1 END AS `m1` FROM (SELECT `classes`.`k0` AS `k0`, `classes`.`k1` AS `k1`, `classes`.`class_rows` AS `class_rows`, `classes`.`class_size` AS `class_size`, `classes`.`all_size` AS `all_size`, `classes`.`m0` AS `m0`, `classes`.`m1_own` AS `m1_own`, `classes`.`m2` AS `m2`, CAST«evaluate/achieved 13» / 1.38629436111989057e+00 AS `class_loss` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`all_size` AS `all_size`, `base`.`x0` AS `x0`, `base`.`x1` AS `x1`, `values0`.`m0` AS `m0`, `values0`.`m1_own` AS `m1_own`, `values1`.`m2` AS `m2` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, COUNT(DISTINCT `unit`) AS `class_size`, SUM(COUNT(DISTINCT `unit`)) OVER () AS `all_size`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, `checked`.`person` AS `unit`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`) AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1_own` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM «evaluate/achieved 14» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m2` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM «evaluate/achieved 15» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values1`.`k1`) AS `classes` LEFT JOIN «evaluate/achieved 16» AS `sizes0` ON `classes`.`x0` = `sizes0`.`code` LEFT JOIN «evaluate/achieved 17» AS `sizes1` ON `classes`.`x1` = `sizes1`.`code`) AS `widened`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
+
+-- engines/scratch/load
+CACHE TABLE `kanon_run_domain0` AS 
+SELECT * FROM VALUES
+  ('M', 'x', '*'),
+  ('it\'s', 'x', '*'),
+  ('F\\', 'y', '*'),
+  ('O', 'y', '*')
+AS given (`l0`, `l1`, `l2`);
+
+-- hierarchies/lookup_rows
+CACHE TABLE `kanon_run_lookup0` AS SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_raw`) AS `found` LEFT JOIN «hierarchies/coverage 10» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`;
+
+-- hierarchies/nesting
+SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_domain0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
+
+-- hierarchies/coverage
+«hierarchies/coverage 1»;
+
+-- frequency/widest
+SELECT 0 AS `attribute`, 0 AS `level`, MAX(`c0`) AS `most_labels`, MAX(`d0`) AS `most_siblings` FROM `kanon_run_lookup0` AS `labelled`
+UNION ALL
+SELECT 0 AS `attribute`, 1 AS `level`, MAX(`c1`) AS `most_labels`, MAX(`c1`) AS `most_siblings` FROM `kanon_run_lookup0` AS `labelled`;
+
+-- frequency/encode
+CACHE TABLE `kanon_run_frequency` AS SELECT `lookup0`.`c1` AS `code0`, `lookup0`.`c0` AS `code1`, `vectors`.`row_count` AS `row_count` FROM (SELECT `q0`, CAST(SUM(`row_count`) AS BIGINT) AS `row_count` FROM `kanon_run_raw` GROUP BY `q0`) AS `vectors` JOIN `kanon_run_lookup0` AS `lookup0` ON `vectors`.`q0` IS NOT DISTINCT FROM `lookup0`.`value`;
+
+-- frequency/marginals
+«frequency/marginals 1»
+UNION ALL
+«frequency/marginals 2»;
+
+-- «evaluate/node 27»
+(SELECT `widened`.*, 1.20000000000000000e+03 * (1 - `class_loss`) - 3.00000000000000000e+03 * CASE WHEN `class_size` >= 5 THEN 0 WHEN `class_size` > 0 THEN CAST(1 AS DOUBLE) / CAST(`class_size` AS DOUBLE) ELSE 1 END AS `m0` FROM (SELECT `classes`.`class_rows` AS `class_rows`, `classes`.`class_size` AS `class_size`, `classes`.`z0` AS `z0`, CAST((0.00000000000000000e+00 + CASE WHEN `classes`.`x0` IS NULL THEN 0 ELSE LN(CAST(`sizes0`.`label_size` AS DOUBLE)) END) AS DOUBLE) / 1.60943791243410028e+00 AS `class_loss` FROM (SELECT CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`row_count`) AS BIGINT) AS `class_size`, MIN(`code0`) AS `z0`, MIN(`code0`) AS `x0` FROM `kanon_run_frequency` GROUP BY `code0`) AS `classes` LEFT JOIN (SELECT DISTINCT `c1` AS `code`, `s1` AS `label_size` FROM `kanon_run_lookup0`) AS `sizes0` ON `classes`.`x0` = `sizes0`.`code`) AS `widened`)
+
+-- evaluate/node
+SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN `class_rows` * `y0` ELSE 0 END) AS `covered_0` FROM «evaluate/node 27» AS `classes` JOIN (SELECT DISTINCT `c1` AS `code`, `s1` AS `y0` FROM `kanon_run_lookup0`) AS `sizes0` ON `classes`.`z0` = `sizes0`.`code`;
+
+-- evaluate/achieved
+SELECT CASE WHEN `satisfied` = 1 THEN CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END ELSE -1 END AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` > 1.20000000000000016e-06 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` > 1.20000000000000016e-06 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `k0`, `class_rows`, `class_size`, `m0`, CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `widened`.*, 1.20000000000000000e+03 * (1 - `class_loss`) - 3.00000000000000000e+03 * CASE WHEN `class_size` >= 5 THEN 0 WHEN `class_size` > 0 THEN CAST(1 AS DOUBLE) / CAST(`class_size` AS DOUBLE) ELSE 1 END AS `m0` FROM (SELECT `classes`.`k0` AS `k0`, `classes`.`class_rows` AS `class_rows`, `classes`.`class_size` AS `class_size`, CAST((0.00000000000000000e+00 + CASE WHEN `classes`.`x0` IS NULL THEN 0 ELSE LN(CAST(`sizes0`.`label_size` AS DOUBLE)) END) AS DOUBLE) / 1.60943791243410028e+00 AS `class_loss` FROM (SELECT `code0` AS `k0`, CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`row_count`) AS BIGINT) AS `class_size`, MIN(`code0`) AS `x0` FROM `kanon_run_frequency` GROUP BY `code0`) AS `classes` LEFT JOIN (SELECT DISTINCT `c1` AS `code`, `s1` AS `label_size` FROM `kanon_run_lookup0`) AS `sizes0` ON `classes`.`x0` = `sizes0`.`code`) AS `widened`) AS `classes`) AS `flagged` GROUP BY CASE WHEN `satisfied` = 1 THEN CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END ELSE -1 END;
+
+-- evaluate/node
+SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN `class_rows` * `class_rows` ELSE 0 END) AS `kept_squares`, SUM(`class_rows` * `class_rows`) AS `squares` FROM (SELECT `widened`.*, 1.20000000000000000e+03 * (1 - `class_loss`) - 3.00000000000000000e+03 * CASE WHEN `class_size` >= 5 THEN 0 WHEN `class_size` > 0 THEN CAST(1 AS DOUBLE) / CAST(`class_size` AS DOUBLE) ELSE 1 END AS `m0` FROM (SELECT `classes`.`class_rows` AS `class_rows`, `classes`.`class_size` AS `class_size`, CAST((0.00000000000000000e+00 + CASE WHEN `classes`.`x0` IS NULL THEN 0 ELSE LN(CAST(`sizes0`.`label_size` AS DOUBLE)) END) AS DOUBLE) / 1.60943791243410028e+00 AS `class_loss` FROM (SELECT CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`row_count`) AS BIGINT) AS `class_size`, MIN(`code0`) AS `x0` FROM `kanon_run_frequency` GROUP BY `code0`) AS `classes` LEFT JOIN (SELECT DISTINCT `c1` AS `code`, `s1` AS `label_size` FROM `kanon_run_lookup0`) AS `sizes0` ON `classes`.`x0` = `sizes0`.`code`) AS `widened`) AS `classes`;
+
+-- evaluate/node
+SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN `satisfied` = 1 THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN `satisfied` = 1 THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, SUM(CASE WHEN NOT (`satisfied` = 1) THEN `class_rows` * LN(`sharing_0`) ELSE 0 END) AS `suppressed_log_0` FROM (SELECT `flagged`.*, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) OVER (PARTITION BY `z0`) AS `sharing_0` FROM (SELECT `k0`, `z0`, `class_rows`, `class_size`, `m0`, CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `widened`.*, 1.20000000000000000e+03 * (1 - `class_loss`) - 3.00000000000000000e+03 * CASE WHEN `class_size` >= 5 THEN 0 WHEN `class_size` > 0 THEN CAST(1 AS DOUBLE) / CAST(`class_size` AS DOUBLE) ELSE 1 END AS `m0` FROM (SELECT `classes`.`k0` AS `k0`, `classes`.`class_rows` AS `class_rows`, `classes`.`class_size` AS `class_size`, `classes`.`z0` AS `z0`, CAST((0.00000000000000000e+00 + CASE WHEN `classes`.`x0` IS NULL THEN 0 ELSE LN(CAST(`sizes0`.`label_size` AS DOUBLE)) END) AS DOUBLE) / 1.60943791243410028e+00 AS `class_loss` FROM (SELECT `code0` AS `k0`, CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`row_count`) AS BIGINT) AS `class_size`, MIN(`code0`) AS `z0`, MIN(`code0`) AS `x0` FROM `kanon_run_frequency` GROUP BY `code0`) AS `classes` LEFT JOIN (SELECT DISTINCT `c1` AS `code`, `s1` AS `label_size` FROM `kanon_run_lookup0`) AS `sizes0` ON `classes`.`x0` = `sizes0`.`code`) AS `widened`) AS `classes`) AS `flagged`) AS `classes`;
+
+-- evaluate/node
+SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, SUM(CASE WHEN (`m0` > 1.20000000000000016e-06) THEN CAST(`class_rows` AS DOUBLE) * `y0` ELSE 0 END) AS `kept_vectors`, SUM(CAST(`class_rows` AS DOUBLE) * `y0`) AS `vectors` FROM «evaluate/node 27» AS `classes` JOIN (SELECT DISTINCT `c1` AS `code`, `s1` AS `y0` FROM `kanon_run_lookup0`) AS `sizes0` ON `classes`.`z0` = `sizes0`.`code`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_run_domain0`;
 
 -- disclosure/beliefs/weights
 SELECT SUM(CASE WHEN CAST(`checked`.`weight` AS DOUBLE) >= 0 AND CAST(`checked`.`weight` AS DOUBLE) < 1e300 THEN 0 ELSE 1 END) AS `unusable`, SUM(CASE WHEN CAST(`checked`.`weight` AS DOUBLE) > 0 THEN 1 ELSE 0 END) AS `positive` FROM `clinic`.`survey` AS `checked`;
 
--- «hierarchies/range 6»
+-- «hierarchies/range 11»
 (SELECT `kanon_source`.`age` AS `q0`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `s`, COUNT(*) AS `row_count` FROM `clinic`.`visits` AS `kanon_source` GROUP BY `kanon_source`.`age`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY)
 
--- «hierarchies/range 5»
-WITH `kanon_run_beliefs0_counted_source` AS «hierarchies/range 6»,
+-- «hierarchies/range 10»
+WITH `kanon_run_beliefs0_counted_source` AS «hierarchies/range 11»,
 
--- «hierarchies/range 7»
+-- «hierarchies/range 12»
 `kanon_run_beliefs0_background` AS (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `s`, SUM(CAST(`checked`.`weight` AS DOUBLE)) AS `weight` FROM `clinic`.`survey` AS `checked` GROUP BY `checked`.`age`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY),
 
--- «hierarchies/range 8»
+-- «hierarchies/range 13»
 `kanon_run_beliefs0_joint` AS (SELECT `q0`, `q1`, `s`, SUM(`weight`) AS `weight`, CAST(SUM(`held`) AS BIGINT) AS `held` FROM (SELECT `q0`, `q1`, `s`, CAST(0 AS DOUBLE) AS `weight`, CAST(`row_count` AS BIGINT) AS `held` FROM `kanon_run_beliefs0_counted_source` UNION ALL SELECT `q0`, `q1`, `s`, `weight`, CAST(0 AS BIGINT) FROM `kanon_run_beliefs0_background`) AS `known` GROUP BY `q0`, `q1`, `s`),
 
 -- hierarchies/range
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
+«hierarchies/range 10»
+«hierarchies/range 12»
+«hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`)
 SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_beliefs0_vectors`) AS `distinct_values` WHERE NOT `value` IS NULL AND NOT (CAST(`value` AS DOUBLE) > -1000000000000000 AND CAST(`value` AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 33»
+-- «hierarchies/nesting 35»
 `kanon_run_beliefs0_lookup0` AS (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_beliefs0_vectors`) AS `distinct_values`) AS `labelled`),
 
 -- hierarchies/nesting
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
+«hierarchies/range 10»
+«hierarchies/range 12»
+«hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 33»
+«hierarchies/nesting 35»
 `kanon_run_beliefs0_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
@@ -3375,22 +3518,22 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_beliefs0_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 30»
+-- «hierarchies/coverage 31»
 (SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_beliefs0_vectors`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_beliefs0_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
+«hierarchies/range 10»
+«hierarchies/range 12»
+«hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 33»
+«hierarchies/nesting 35»
 `kanon_run_beliefs0_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 30»
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 31»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs0_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs0_vectors` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs0_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs0_vectors` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -3399,17 +3542,17 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup1`) AS 
 `kanon_run_beliefs0_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs0_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs0_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs0_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
 -- «frequency/population/ambiguous 5»
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 30»,
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 31»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs0_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs0_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs0_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
 
 -- frequency/population/ambiguous
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
+«hierarchies/range 10»
+«hierarchies/range 12»
+«hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 33»
+«hierarchies/nesting 35»
 «frequency/population/ambiguous 4»
 `kanon_run_beliefs0_domain1` AS (
 SELECT * FROM VALUES
@@ -3442,11 +3585,11 @@ SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) 
 (SELECT `v0`, `q0`, `v1`, `q1` FROM `kanon_run_beliefs0_matches` UNION ALL SELECT `vectors`.`q0`, `classes`.`q0`, `vectors`.`q1`, `classes`.`q1` FROM `kanon_run_beliefs0_vectors` AS `vectors` CROSS JOIN (SELECT * FROM `kanon_run_beliefs0_classes` WHERE `is_top` = 1) AS `classes`)
 
 -- disclosure/beliefs/shared
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
+«hierarchies/range 10»
+«hierarchies/range 12»
+«hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 33»
+«hierarchies/nesting 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3488,11 +3631,11 @@ SELECT COUNT(*) AS `shared` FROM (SELECT COUNT(*) AS `class_count` FROM `kanon_r
 (SELECT `q0`, `q1`, `v0`, `v1`, `of_person`, `held`, `people`, `class_weight`, `prior_total`, `posterior_total`, CASE WHEN `prior_total` > 0 THEN CAST(`weight` AS DOUBLE) / `prior_total` ELSE 0 END AS `prior`, CASE WHEN `posterior_total` > 0 THEN CAST(`likelihood` AS DOUBLE) / `posterior_total` ELSE 0 END AS `posterior` FROM `kanon_run_with_cells_of_person_of_15` AS `cells_of_person` WHERE `of_person` = 0 OR `people` > 0)
 
 -- disclosure/beliefs/compared
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
+«hierarchies/range 10»
+«hierarchies/range 12»
+«hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 33»
+«hierarchies/nesting 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3525,11 +3668,11 @@ SELECT CASE WHEN `persons` >= 5 THEN `prior_tenth` END AS `prior_from`, CASE WHE
 (SELECT `q0`, `q1`, CASE WHEN SUM(`unknown`) = 0 AND SUM(`people`) > 0 THEN MAX(`belief_change`) END AS `belief_change`, CASE WHEN SUM(`unknown`) = 0 AND SUM(`people`) > 0 AND MAX(`exposed`) = 0 THEN 0 ELSE 1 END AS `exposed`, CASE WHEN MAX(`impossible`) = 1 THEN SUM(`people`) ELSE SUM(`people` * `exposed`) END AS `exposed_persons`, SUM(`people`) AS `people`, MAX(`impossible`) AS `impossible`, SUM(CASE WHEN `impossible` = 0 THEN `people` * `unknown` ELSE 0 END) AS `unknown_persons` FROM `kanon_run_with_persons_of_20` AS `persons` GROUP BY `q0`, `q1`)
 
 -- disclosure/beliefs/summary
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
+«hierarchies/range 10»
+«hierarchies/range 12»
+«hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 33»
+«hierarchies/nesting 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3554,26 +3697,26 @@ AS given (`l0`, `l1`, `l2`)),
 `kanon_run_beliefs0_judged` AS «disclosure/beliefs/summary 3»
 SELECT SUM(`people`) AS `people`, SUM(`exposed_persons`) AS `exposed_persons`, SUM(`impossible`) AS `impossible`, SUM(CASE WHEN `people` = 0 THEN 1 ELSE 0 END) AS `of_nobody`, SUM(`unknown_persons`) AS `unknown_people`, MAX(`belief_change`) AS `belief_change`, (SELECT SUM(`held`) FROM (SELECT SUM(`held`) AS `held` FROM (SELECT `q0`, `q1`, `held`, 0 AS `is_behind` FROM `kanon_run_beliefs0_joint` UNION ALL SELECT `v0`, `v1`, 0 AS `held`, 1 AS `is_behind` FROM `kanon_run_beliefs0_behind`) AS `every_vector` GROUP BY `q0`, `q1` HAVING SUM(`is_behind`) > 0) AS `every_person`) AS `all_people` FROM `kanon_run_beliefs0_judged`;
 
--- «hierarchies/range 9»
-WITH `kanon_run_beliefs1_counted_source` AS «hierarchies/range 6»,
+-- «hierarchies/range 14»
+WITH `kanon_run_beliefs1_counted_source` AS «hierarchies/range 11»,
 
--- «hierarchies/range 10»
+-- «hierarchies/range 15»
 `kanon_run_beliefs1_joint` AS (SELECT `q0`, `q1`, `s`, SUM(`weight`) AS `weight`, CAST(SUM(`held`) AS BIGINT) AS `held` FROM (SELECT `q0`, `q1`, `s`, CAST(`row_count` AS DOUBLE) AS `weight`, CAST(`row_count` AS BIGINT) AS `held` FROM `kanon_run_beliefs1_counted_source`) AS `known` GROUP BY `q0`, `q1`, `s`),
 
 -- hierarchies/range
-«hierarchies/range 9»
-«hierarchies/range 10»
+«hierarchies/range 14»
+«hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`)
 SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_beliefs1_vectors`) AS `distinct_values` WHERE NOT `value` IS NULL AND NOT (CAST(`value` AS DOUBLE) > -1000000000000000 AND CAST(`value` AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 34»
+-- «hierarchies/nesting 36»
 `kanon_run_beliefs1_lookup0` AS (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_beliefs1_vectors`) AS `distinct_values`) AS `labelled`),
 
 -- hierarchies/nesting
-«hierarchies/range 9»
-«hierarchies/range 10»
+«hierarchies/range 14»
+«hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 34»
+«hierarchies/nesting 36»
 `kanon_run_beliefs1_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
@@ -3584,21 +3727,21 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_beliefs1_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 31»
+-- «hierarchies/coverage 32»
 (SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_beliefs1_vectors`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_beliefs1_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
-«hierarchies/range 9»
-«hierarchies/range 10»
+«hierarchies/range 14»
+«hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 34»
+«hierarchies/nesting 36»
 `kanon_run_beliefs1_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 31»
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 32»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs1_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs1_vectors` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs1_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs1_vectors` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -3607,16 +3750,16 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup1`) AS 
 `kanon_run_beliefs1_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs1_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs1_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs1_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
 -- «frequency/population/ambiguous 8»
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 31»,
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 32»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs1_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs1_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs1_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
 
 -- frequency/population/ambiguous
-«hierarchies/range 9»
-«hierarchies/range 10»
+«hierarchies/range 14»
+«hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 34»
+«hierarchies/nesting 36»
 «frequency/population/ambiguous 7»
 `kanon_run_beliefs1_domain1` AS (
 SELECT * FROM VALUES
@@ -3649,10 +3792,10 @@ SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) 
 (SELECT `v0`, `q0`, `v1`, `q1` FROM `kanon_run_beliefs1_matches` UNION ALL SELECT `vectors`.`q0`, `classes`.`q0`, `vectors`.`q1`, `classes`.`q1` FROM `kanon_run_beliefs1_vectors` AS `vectors` CROSS JOIN (SELECT * FROM `kanon_run_beliefs1_classes` WHERE `is_top` = 1) AS `classes`)
 
 -- disclosure/beliefs/shared
-«hierarchies/range 9»
-«hierarchies/range 10»
+«hierarchies/range 14»
+«hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 34»
+«hierarchies/nesting 36»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3694,10 +3837,10 @@ SELECT COUNT(*) AS `shared` FROM (SELECT COUNT(*) AS `class_count` FROM `kanon_r
 (SELECT `q0`, `q1`, `v0`, `v1`, `of_person`, `held`, `people`, `class_weight`, `prior_total`, `posterior_total`, CASE WHEN `prior_total` > 0 THEN CAST(`weight` AS DOUBLE) / `prior_total` ELSE 0 END AS `prior`, CASE WHEN `posterior_total` > 0 THEN CAST(`likelihood` AS DOUBLE) / `posterior_total` ELSE 0 END AS `posterior` FROM `kanon_run_with_cells_of_person_of_14` AS `cells_of_person` WHERE `of_person` = 0 OR `people` > 0)
 
 -- disclosure/beliefs/compared
-«hierarchies/range 9»
-«hierarchies/range 10»
+«hierarchies/range 14»
+«hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 34»
+«hierarchies/nesting 36»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3724,10 +3867,10 @@ SELECT CASE WHEN `persons` >= 5 THEN `prior_tenth` END AS `prior_from`, CASE WHE
 (SELECT `q0`, `q1`, `of_person` * MAX(`people`) AS `people`, CASE WHEN `of_person` = 0 AND MIN(`class_weight`) <= 0 THEN 1 ELSE 0 END AS `impossible`, CASE WHEN (`of_person` = 0 AND MIN(`class_weight`) <= 0) OR (`of_person` = 1 AND (MAX(`prior_total`) <= 0 OR MAX(`posterior_total`) <= 0)) THEN 1 ELSE 0 END AS `unknown`, CASE WHEN `of_person` = 1 AND MAX(`prior_total`) > 0 AND MAX(`posterior_total`) > 0 THEN MAX(ABS(`posterior` - `prior`)) END AS `belief_change`, CASE WHEN `of_person` = 0 THEN 0 WHEN MAX(`prior_total`) <= 0 OR MAX(`posterior_total`) <= 0 THEN 1 WHEN MAX(CASE WHEN `held` > 0 AND `posterior` > 9.00000000999999994e-01 AND `prior` <= 9.00000000999999994e-01 THEN 1 ELSE 0 END) = 1 THEN 1 WHEN MAX(CASE WHEN `people` > `held` AND `posterior` < 9.99999900000000073e-03 AND `prior` >= 9.99999900000000073e-03 THEN 1 ELSE 0 END) = 1 THEN 1 ELSE 0 END AS `exposed` FROM `kanon_run_beliefs1_believed` GROUP BY `of_person`, `q0`, `q1`, `v0`, `v1`)
 
 -- disclosure/beliefs/summary
-«hierarchies/range 9»
-«hierarchies/range 10»
+«hierarchies/range 14»
+«hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 34»
+«hierarchies/nesting 36»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3753,11 +3896,11 @@ AS given (`l0`, `l1`, `l2`)),
 SELECT SUM(`people`) AS `people`, SUM(`exposed_persons`) AS `exposed_persons`, SUM(`impossible`) AS `impossible`, SUM(CASE WHEN `people` = 0 THEN 1 ELSE 0 END) AS `of_nobody`, SUM(`unknown_persons`) AS `unknown_people`, MAX(`belief_change`) AS `belief_change`, (SELECT SUM(`held`) FROM (SELECT SUM(`held`) AS `held` FROM (SELECT `q0`, `q1`, `held`, 0 AS `is_behind` FROM `kanon_run_beliefs1_joint` UNION ALL SELECT `v0`, `v1`, 0 AS `held`, 1 AS `is_behind` FROM `kanon_run_beliefs1_behind`) AS `every_vector` GROUP BY `q0`, `q1` HAVING SUM(`is_behind`) > 0) AS `every_person`) AS `all_people` FROM `kanon_run_beliefs1_judged`;
 
 -- evaluate/achieved
-«hierarchies/range 5»
-«hierarchies/range 7»
-«hierarchies/range 8»
+«hierarchies/range 10»
+«hierarchies/range 12»
+«hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 33»
+«hierarchies/nesting 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3780,10 +3923,10 @@ AS given (`l0`, `l1`, `l2`)),
 «disclosure/beliefs/summary 1»
 «disclosure/beliefs/summary 2»
 `kanon_run_beliefs0_judged` AS «disclosure/beliefs/summary 3»,
-`kanon_run_beliefs1_counted_source` AS «hierarchies/range 6»,
-«hierarchies/range 10»
+`kanon_run_beliefs1_counted_source` AS «hierarchies/range 11»,
+«hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 34»
+«hierarchies/nesting 36»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3806,24 +3949,21 @@ AS given (`l0`, `l1`, `l2`)),
 `kanon_run_beliefs1_believed` AS (SELECT `q0`, `q1`, `v0`, `v1`, `of_person`, `held`, `people`, `class_weight`, `prior_total`, `posterior_total`, CASE WHEN `prior_total` > 0 THEN CAST(`weight` AS DOUBLE) / `prior_total` ELSE 0 END AS `prior`, CASE WHEN `posterior_total` > 0 THEN CAST(`likelihood` AS DOUBLE) / `posterior_total` ELSE 0 END AS `posterior` FROM `kanon_run_with_cells_of_person_of_36` AS `cells_of_person` WHERE `of_person` = 0 OR `people` > 0),
 `kanon_run_with_persons_of_41` AS «disclosure/beliefs/summary 4»,
 `kanon_run_beliefs1_judged` AS (SELECT `q0`, `q1`, CASE WHEN SUM(`unknown`) = 0 AND SUM(`people`) > 0 THEN MAX(`belief_change`) END AS `belief_change`, CASE WHEN SUM(`unknown`) = 0 AND SUM(`people`) > 0 AND MAX(`exposed`) = 0 THEN 0 ELSE 1 END AS `exposed`, CASE WHEN MAX(`impossible`) = 1 THEN SUM(`people`) ELSE SUM(`people` * `exposed`) END AS `exposed_persons`, SUM(`people`) AS `people`, MAX(`impossible`) AS `impossible`, SUM(CASE WHEN `impossible` = 0 THEN `people` * `unknown` ELSE 0 END) AS `unknown_persons` FROM `kanon_run_with_persons_of_41` AS `persons` GROUP BY `q0`, `q1`)
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0_second` = 0 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0_second` = 0 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MAX(`m0_second`) AS `second0`, MAX(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1_second` = 0 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1_second` = 0 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MAX(`m1_second`) AS `second1` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m0_second`, `m1`, `m1_second`, CASE WHEN (`m0_second` = 0) AND (`m1_second` = 0) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values0`.`m0_second` AS `m0_second`, `values1`.`m1` AS `m1`, `values1`.`m1_second` AS `m1_second` FROM «evaluate/achieved 15» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MAX(`belief_change`) AS `m0`, MAX(`exposed`) AS `m0_second` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `belief_change`, `exposed` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`belief_change`) AS `belief_change`, MIN(`exposed`) AS `exposed` FROM (SELECT `q0`, `q1`, 1 AS `value_code`, 0 AS `reference_share`, `belief_change`, `exposed`, 1 AS `row_count` FROM `kanon_run_beliefs0_judged`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MAX(`belief_change`) AS `m1`, MAX(`exposed`) AS `m1_second` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `belief_change`, `exposed` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`belief_change`) AS `belief_change`, MIN(`exposed`) AS `exposed` FROM (SELECT `q0`, `q1`, 1 AS `value_code`, 0 AS `reference_share`, `belief_change`, `exposed`, 1 AS `row_count` FROM `kanon_run_beliefs1_judged`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values1`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
-
--- «hierarchies/range 11»
-(SELECT `kanon_source`.`age` AS `q0`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, COUNT(*) AS `row_count` FROM `clinic`.`visits` AS `kanon_source` GROUP BY `kanon_source`.`age`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY)
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0_second` = 0 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0_second` = 0 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MAX(`m0_second`) AS `second0`, MAX(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1_second` = 0 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1_second` = 0 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MAX(`m1_second`) AS `second1` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m0_second`, `m1`, `m1_second`, CASE WHEN (`m0_second` = 0) AND (`m1_second` = 0) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values0`.`m0_second` AS `m0_second`, `values1`.`m1` AS `m1`, `values1`.`m1_second` AS `m1_second` FROM «evaluate/achieved 18» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MAX(`belief_change`) AS `m0`, MAX(`exposed`) AS `m0_second` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `belief_change`, `exposed` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`belief_change`) AS `belief_change`, MIN(`exposed`) AS `exposed` FROM (SELECT `q0`, `q1`, 1 AS `value_code`, 0 AS `reference_share`, `belief_change`, `exposed`, 1 AS `row_count` FROM `kanon_run_beliefs0_judged`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MAX(`belief_change`) AS `m1`, MAX(`exposed`) AS `m1_second` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `belief_change`, `exposed` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`belief_change`) AS `belief_change`, MIN(`exposed`) AS `exposed` FROM (SELECT `q0`, `q1`, 1 AS `value_code`, 0 AS `reference_share`, `belief_change`, `exposed`, 1 AS `row_count` FROM `kanon_run_beliefs1_judged`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values1`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
 -- hierarchies/range
-WITH `kanon_run_consistency_records` AS «hierarchies/range 11»
+WITH `kanon_run_consistency_records` AS «hierarchies/range 6»
 SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_consistency_records`) AS `distinct_values` WHERE NOT `value` IS NULL AND NOT (CAST(`value` AS DOUBLE) > -1000000000000000 AND CAST(`value` AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 35»
-WITH `kanon_run_consistency_records` AS «hierarchies/range 11»,
+-- «hierarchies/nesting 37»
+WITH `kanon_run_consistency_records` AS «hierarchies/range 6»,
 
--- «hierarchies/nesting 36»
+-- «hierarchies/nesting 38»
 `kanon_run_consistency_lookup0` AS (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_consistency_records`) AS `distinct_values`) AS `labelled`),
 
 -- hierarchies/nesting
-«hierarchies/nesting 35»
-«hierarchies/nesting 36»
+«hierarchies/nesting 37»
+«hierarchies/nesting 38»
 `kanon_run_consistency_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
@@ -3834,19 +3974,19 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_consistency_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 32»
+-- «hierarchies/coverage 33»
 (SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_consistency_records`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_consistency_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
-«hierarchies/nesting 35»
-«hierarchies/nesting 36»
+«hierarchies/nesting 37»
+«hierarchies/nesting 38»
 `kanon_run_consistency_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
   ('it\'s', 'x', '*'),
   ('F\\', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-`kanon_run_consistency_lookup1` AS «hierarchies/coverage 32»
+`kanon_run_consistency_lookup1` AS «hierarchies/coverage 33»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_consistency_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistency_records` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_consistency_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistency_records` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -3855,14 +3995,14 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup1`) 
 `kanon_run_consistency_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_consistency_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_consistency_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_consistency_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
 -- «frequency/population/ambiguous 11»
-`kanon_run_consistency_lookup1` AS «hierarchies/coverage 32»,
+`kanon_run_consistency_lookup1` AS «hierarchies/coverage 33»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_consistency_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_consistency_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_consistency_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
 
 -- frequency/population/ambiguous
-«hierarchies/nesting 35»
-«hierarchies/nesting 36»
+«hierarchies/nesting 37»
+«hierarchies/nesting 38»
 «frequency/population/ambiguous 10»
 `kanon_run_consistency_domain1` AS (
 SELECT * FROM VALUES
@@ -3880,8 +4020,8 @@ SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) 
 (SELECT `kanon_source`.`age` AS `q0`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, COUNT(*) AS `row_count` FROM `clinic`.`other` AS `kanon_source` GROUP BY `kanon_source`.`age`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY)
 
 -- frequency/all_found
-«hierarchies/nesting 35»
-«hierarchies/nesting 36»
+«hierarchies/nesting 37»
+«hierarchies/nesting 38»
 `kanon_run_consistency_domain1` AS (
 SELECT * FROM VALUES
   ('M', 'x', '*'),
@@ -3905,7 +4045,7 @@ SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`visits` AS `whole`) AS `the
 (SELECT `classes`.`q0` AS `q0`, `classes`.`q1` AS `q1`, `classes`.`l0` AS `l0`, `classes`.`l1` AS `l1`, CASE WHEN `classes`.`is_top` = 1 THEN CAST(0 AS BIGINT) ELSE CAST(DENSE_RANK() OVER (ORDER BY `classes`.`l0` NULLS LAST, `classes`.`l1` NULLS LAST) AS BIGINT) END AS `place`, `counted`.`row_count` AS `row_count` FROM `kanon_run_consistency_classes` AS `classes` JOIN `kanon_run_consistency_rows` AS `counted` ON `classes`.`q0` IS NOT DISTINCT FROM `counted`.`q0` AND `classes`.`q1` IS NOT DISTINCT FROM `counted`.`q1`)
 
 -- evaluate/consistency/sizes
-«hierarchies/nesting 35»
+«hierarchies/nesting 37»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
@@ -3937,12 +4077,12 @@ SELECT (SELECT COUNT(*) FROM `kanon_run_consistency_numbered` AS `vectors`) AS `
 `kanon_run_consistency_edges` AS «evaluate/consistency/summary 8»
 
 -- evaluate/consistency/summary
-«hierarchies/nesting 35»
+«hierarchies/nesting 37»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-«hierarchies/nesting 36»
+«hierarchies/nesting 38»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -3960,9 +4100,9 @@ AS given (`l0`, `l1`, `l2`)),
 SELECT (SELECT COALESCE(SUM(`row_count`), 0) FROM `kanon_run_consistency_numbered` AS `vectors`) AS `all_records`, (SELECT COALESCE(SUM(`row_count`), 0) FROM `kanon_run_consistency_shown` AS `shown`) AS `all_rows`, COALESCE(SUM(CASE WHEN `record_edge` = 1 THEN `records` ELSE 0 END), 0) AS `known_records`, COALESCE(SUM(CASE WHEN `row_edge` = 1 THEN `released` ELSE 0 END), 0) AS `known_rows`, COALESCE(MAX(`degree`), 0) AS `degree`, COALESCE(SUM(CASE WHEN `row_edge` = 1 AND `released` > `of_row` THEN `released` - `of_row` ELSE 0 END), 0) AS `missing_records` FROM (SELECT `records`, `released`, COUNT(*) OVER (PARTITION BY `vector`) AS `degree`, SUM(`records`) OVER (PARTITION BY `place`) AS `of_row`, ROW_NUMBER() OVER (PARTITION BY `vector` ORDER BY `place` NULLS LAST) AS `record_edge`, ROW_NUMBER() OVER (PARTITION BY `place` ORDER BY `vector` NULLS LAST) AS `row_edge` FROM `kanon_run_consistency_edges` AS `edges`) AS `beside`;
 
 -- evaluate/consistency/graph
-«hierarchies/nesting 35»
+«hierarchies/nesting 37»
 «evaluate/consistency/sizes 1»
-«hierarchies/nesting 36»
+«hierarchies/nesting 38»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 2»
@@ -3986,9 +4126,9 @@ SELECT `own`, `low`, `high`, `place`, MIN(`released`) AS `released`, SUM(`record
 WITH `kanon_run_consistency_classes` AS «frequency/all_found 6»,
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-`kanon_run_consistency_records` AS «hierarchies/range 11»,
+`kanon_run_consistency_records` AS «hierarchies/range 6»,
 «evaluate/consistency/sizes 1»
-«hierarchies/nesting 36»
+«hierarchies/nesting 38»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4008,7 +4148,7 @@ AS given (`l0`, `l1`, `l2`)),
 SELECT * FROM VALUES
   ('0', '0')
 AS given (`l0`, `l1`))
-SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows2`, MIN(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows3` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 2) AND (`m1` >= 2) AND (`m2` >= 2) AND (`m3` >= 2) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1`, `values0`.`m2` AS `m2`, `values0`.`m3` AS `m3` FROM «evaluate/achieved 15» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(CASE WHEN `records` < `fewest_rows` THEN `records` ELSE `fewest_rows` END) AS `m0`, MIN(`fewest_rows`) AS `m1`, MIN(`records`) AS `m2`, MIN(`fewest_matches`) AS `m3` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `records`, `fewest_rows`, `fewest_matches` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`records`) AS `records`, MIN(`fewest_rows`) AS `fewest_rows`, MIN(`fewest_matches`) AS `fewest_matches` FROM (SELECT `shown`.`q0` AS `q0`, `shown`.`q1` AS `q1`, 1 AS `value_code`, 0 AS `reference_share`, COALESCE(`counted`.`records`, 0) AS `records`, COALESCE(`counted`.`fewest_rows`, 0) AS `fewest_rows`, COALESCE(CAST(`matches`.`l1` AS BIGINT), 0) AS `fewest_matches`, 1 AS `row_count` FROM `kanon_run_consistency_shown` AS `shown` LEFT JOIN `kanon_run_consistency_counted` AS `counted` ON `shown`.`place` = `counted`.`place` LEFT JOIN `kanon_run_consistency_matches` AS `matches` ON `shown`.`place` = CAST(`matches`.`l0` AS BIGINT)) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
+SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows2`, MIN(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows3` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 2) AND (`m1` >= 2) AND (`m2` >= 2) AND (`m3` >= 2) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1`, `values0`.`m2` AS `m2`, `values0`.`m3` AS `m3` FROM «evaluate/achieved 18» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(CASE WHEN `records` < `fewest_rows` THEN `records` ELSE `fewest_rows` END) AS `m0`, MIN(`fewest_rows`) AS `m1`, MIN(`records`) AS `m2`, MIN(`fewest_matches`) AS `m3` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `records`, `fewest_rows`, `fewest_matches` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`records`) AS `records`, MIN(`fewest_rows`) AS `fewest_rows`, MIN(`fewest_matches`) AS `fewest_matches` FROM (SELECT `shown`.`q0` AS `q0`, `shown`.`q1` AS `q1`, 1 AS `value_code`, 0 AS `reference_share`, COALESCE(`counted`.`records`, 0) AS `records`, COALESCE(`counted`.`fewest_rows`, 0) AS `fewest_rows`, COALESCE(CAST(`matches`.`l1` AS BIGINT), 0) AS `fewest_matches`, 1 AS `row_count` FROM `kanon_run_consistency_shown` AS `shown` LEFT JOIN `kanon_run_consistency_counted` AS `counted` ON `shown`.`place` = `counted`.`place` LEFT JOIN `kanon_run_consistency_matches` AS `matches` ON `shown`.`place` = CAST(`matches`.`l0` AS BIGINT)) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
 -- hierarchies/nesting
 WITH `kanon_run_domain_sensitive0` AS (
@@ -4021,72 +4161,72 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_domain_sensitive0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
--- «hierarchies/coverage 33»
+-- «hierarchies/coverage 34»
 WITH `kanon_run_raw0` AS (SELECT CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY AS `v0`, COUNT(*) AS `row_count` FROM `clinic`.`visits` AS `original` GROUP BY CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY),
 
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 35»
 (SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`d1`, 0) AS `d1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, `labelled`.`l2`, COALESCE(`labelled`.`c2`, 0) AS `c2`, COALESCE(`labelled`.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT DISTINCT `v0` AS `value` FROM `kanon_run_raw0`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2` FROM `kanon_run_domain_sensitive0`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
--- «hierarchies/coverage 35»
+-- «hierarchies/coverage 36»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup_sensitive0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup_sensitive0` AS `labels` JOIN (SELECT `v0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_raw0` GROUP BY `v0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 
 -- hierarchies/coverage
-«hierarchies/coverage 33»
+«hierarchies/coverage 34»
 `kanon_run_domain_sensitive0` AS (
 SELECT * FROM VALUES
   ('a', 'y', 'x', '*'),
   ('it\'s', 'y', 'x', '*'),
   ('b\\', 'w', 'z', '*')
 AS given (`l0`, `l1`, `l2`, `l3`)),
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 34»
-«hierarchies/coverage 35»;
-
--- «evaluate/achieved 18»
-`kanon_run_reference0` AS (SELECT `value` AS `reference_value`, COALESCE(CAST(`reference_count` AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `reference_share`, `group1`, COALESCE(CAST(SUM(`reference_count`) OVER (PARTITION BY `group1`) AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `group_share1`, `group2`, COALESCE(CAST(SUM(`reference_count`) OVER (PARTITION BY `group2`) AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `group_share2` FROM (SELECT `counts`.`value`, `counts`.`reference_count`, `lookup`.`c1` AS `group1`, `lookup`.`c2` AS `group2` FROM «evaluate/achieved 9» AS `counts` LEFT JOIN `kanon_run_lookup_sensitive0` AS `lookup` ON `counts`.`value` IS NOT DISTINCT FROM `lookup`.`value`) AS `value_counts`)
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 35»
+«hierarchies/coverage 36»;
 
 -- «evaluate/achieved 19»
+`kanon_run_reference0` AS (SELECT `value` AS `reference_value`, COALESCE(CAST(`reference_count` AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `reference_share`, `group1`, COALESCE(CAST(SUM(`reference_count`) OVER (PARTITION BY `group1`) AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `group_share1`, `group2`, COALESCE(CAST(SUM(`reference_count`) OVER (PARTITION BY `group2`) AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `group_share2` FROM (SELECT `counts`.`value`, `counts`.`reference_count`, `lookup`.`c1` AS `group1`, `lookup`.`c2` AS `group2` FROM «evaluate/achieved 6» AS `counts` LEFT JOIN `kanon_run_lookup_sensitive0` AS `lookup` ON `counts`.`value` IS NOT DISTINCT FROM `lookup`.`value`) AS `value_counts`)
+
+-- «evaluate/achieved 20»
 SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 AND SUM(CASE WHEN `value_count` > 0 AND `group1` IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 7» / 3 ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `group1`, `group_share1`, `group2`, `group_share2`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`) AS `class_total`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`, `group1`) AS `group_total1`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`, `group2`) AS `group_total2` FROM (SELECT `held`.`k0` AS `k0`, `held`.`k1` AS `k1`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share`, `reference`.`group1` AS `group1`, `reference`.`group_share1` AS `group_share1`, `reference`.`group2` AS `group2`, `reference`.`group_share2` AS `group_share2` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, CAST(COUNT(*) AS BIGINT) AS `value_count` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value_code`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `held` LEFT JOIN `kanon_run_reference0` AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`
 
 -- evaluate/achieved
-«hierarchies/coverage 33»
+«hierarchies/coverage 34»
 `kanon_run_domain_sensitive0` AS (
 SELECT * FROM VALUES
   ('a', 'y', 'x', '*'),
   ('it\'s', 'y', 'x', '*'),
   ('b\\', 'w', 'z', '*')
 AS given (`l0`, `l1`, `l2`, `l3`)),
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 34»,
-«evaluate/achieved 18»
-«evaluate/achieved 19»;
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 35»,
+«evaluate/achieved 19»
+«evaluate/achieved 20»;
 
--- «hierarchies/nesting 38»
+-- «hierarchies/nesting 40»
 (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 2 THEN SUBSTRING(CAST(`value` AS STRING), 1, 2) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 2) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT DISTINCT `v0` AS `value` FROM `kanon_run_raw0`) AS `distinct_values`) AS `labelled`)
 
--- «hierarchies/nesting 37»
-`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 38»
+-- «hierarchies/nesting 39»
+`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 40»
 
 -- hierarchies/nesting
-«hierarchies/coverage 33»
-«hierarchies/nesting 37»
+«hierarchies/coverage 34»
+«hierarchies/nesting 39»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
 -- hierarchies/coverage
-«hierarchies/coverage 33»
-«hierarchies/nesting 37»
-«hierarchies/coverage 35»;
+«hierarchies/coverage 34»
+«hierarchies/nesting 39»
+«hierarchies/coverage 36»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 33»
-«hierarchies/nesting 37»
+«hierarchies/coverage 34»
+«hierarchies/nesting 39»
 SELECT SUM(CASE WHEN `l1` <> '*' THEN 1 ELSE 0 END) AS `others1`, SUM(CASE WHEN `l2` <> '*' THEN 1 ELSE 0 END) AS `others2` FROM `kanon_run_lookup_sensitive0` AS `checked`;
 
 -- evaluate/achieved
-«hierarchies/coverage 33»
-`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 38»,
-«evaluate/achieved 18»
-«evaluate/achieved 19»;
+«hierarchies/coverage 34»
+`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 40»,
+«evaluate/achieved 19»
+«evaluate/achieved 20»;
 
 -- evaluate/achieved
 SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`class_size`) AS `worst0`, SUM(CASE WHEN `class_size` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `class_size` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END + CASE WHEN `class_size` < 3 THEN 0 ELSE 1 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_size` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
@@ -4094,30 +4234,30 @@ SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) A
 -- disclosure/invariance
 WITH `kanon_run_with_earlier_rows` AS (SELECT `person`, `value`, DENSE_RANK() OVER (ORDER BY `k0` NULLS LAST, `k1` NULLS LAST) AS `class_id` FROM (SELECT `checked`.`age` AS `k0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `k1`, `checked`.`person` AS `person`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value` FROM `clinic`.`before` AS `checked`) AS `earlier_table`), `kanon_run_with_present_rows` AS (SELECT `person`, `value`, DENSE_RANK() OVER (ORDER BY `k0` NULLS LAST, `k1` NULLS LAST) AS `class_id` FROM (SELECT `checked`.`age` AS `k0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `k1`, `checked`.`person` AS `person`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value` FROM `clinic`.`other` AS `checked`) AS `present_table`), `kanon_run_with_earlier_classes` AS (SELECT `class_id`, COUNT(*) AS `class_rows`, COUNT(DISTINCT `value`) AS `class_values` FROM `kanon_run_with_earlier_rows` AS `earlier_rows` GROUP BY `class_id`), `kanon_run_with_present_classes` AS (SELECT `class_id`, COUNT(*) AS `class_rows`, COUNT(DISTINCT `value`) AS `class_values` FROM `kanon_run_with_present_rows` AS `present_rows` GROUP BY `class_id`), `kanon_run_with_moves` AS (SELECT `older`.`class_id` AS `earlier_class`, `newer`.`class_id` AS `present_class`, COUNT(*) AS `persons` FROM `kanon_run_with_earlier_rows` AS `older` JOIN `kanon_run_with_present_rows` AS `newer` ON `older`.`person` = `newer`.`person` GROUP BY `older`.`class_id`, `newer`.`class_id`), `kanon_run_with_common` AS (SELECT `moves`.`earlier_class`, `moves`.`present_class`, COUNT(*) AS `common_values` FROM `kanon_run_with_moves` AS `moves` JOIN (SELECT DISTINCT `class_id`, `value` FROM `kanon_run_with_earlier_rows` AS `earlier_rows`) AS `older` ON `older`.`class_id` = `moves`.`earlier_class` JOIN (SELECT DISTINCT `class_id`, `value` FROM `kanon_run_with_present_rows` AS `present_rows`) AS `newer` ON `newer`.`class_id` = `moves`.`present_class` AND `newer`.`value` = `older`.`value` GROUP BY `moves`.`earlier_class`, `moves`.`present_class`), `kanon_run_with_repeated` AS (SELECT `person` FROM `kanon_run_with_earlier_rows` AS `earlier_rows` WHERE NOT `person` IS NULL GROUP BY `person` HAVING COUNT(*) > 1 UNION ALL SELECT `person` FROM `kanon_run_with_present_rows` AS `present_rows` WHERE NOT `person` IS NULL GROUP BY `person` HAVING COUNT(*) > 1), `kanon_run_with_violating` AS (SELECT `class_rows` FROM `kanon_run_with_earlier_classes` AS `earlier_classes` WHERE `class_rows` <> `class_values` OR `class_rows` < 2 UNION ALL SELECT `class_rows` FROM `kanon_run_with_present_classes` AS `present_classes` WHERE `class_rows` <> `class_values` OR `class_rows` < 2) SELECT (SELECT COUNT(*) FROM `kanon_run_with_repeated` AS `repeated`) AS `repeated_persons`, (SELECT COUNT(*) FROM `kanon_run_with_violating` AS `violating`) AS `violating_classes`, (SELECT SUM(`class_rows`) FROM `kanon_run_with_violating` AS `violating`) AS `violating_rows`, (SELECT MIN(`class_rows`) FROM `kanon_run_with_earlier_classes` AS `earlier_classes`) AS `smallest_earlier`, (SELECT MIN(`class_rows`) FROM `kanon_run_with_present_classes` AS `present_classes`) AS `smallest_present`, (SELECT COUNT(*) FROM `kanon_run_with_earlier_classes` AS `earlier_classes` WHERE `class_rows` <> `class_values`) + (SELECT COUNT(*) FROM `kanon_run_with_present_classes` AS `present_classes` WHERE `class_rows` <> `class_values`) AS `repeating_classes`, (SELECT SUM(`moves`.`persons`) FROM `kanon_run_with_moves` AS `moves` JOIN `kanon_run_with_earlier_classes` AS `earlier_classes` ON `earlier_classes`.`class_id` = `moves`.`earlier_class` JOIN `kanon_run_with_present_classes` AS `present_classes` ON `present_classes`.`class_id` = `moves`.`present_class` LEFT JOIN `kanon_run_with_common` AS `common` ON `common`.`earlier_class` = `moves`.`earlier_class` AND `common`.`present_class` = `moves`.`present_class` WHERE COALESCE(`common`.`common_values`, 0) <> `earlier_classes`.`class_values` OR COALESCE(`common`.`common_values`, 0) <> `present_classes`.`class_values`) AS `changed_persons`, (SELECT SUM(`persons`) FROM `kanon_run_with_moves` AS `moves`) AS `common_persons`, (SELECT COUNT(`person`) FROM `kanon_run_with_earlier_rows` AS `earlier_rows`) AS `earlier_persons`, (SELECT COUNT(`person`) FROM `kanon_run_with_present_rows` AS `present_rows`) AS `present_persons`, (SELECT SUM(CASE WHEN `older_rows` > 0 AND `newer_rows` > 0 THEN 1 ELSE 0 END) FROM (SELECT `person`, SUM(`of_earlier`) AS `older_rows`, SUM(1 - `of_earlier`) AS `newer_rows` FROM (SELECT `person`, 1 AS `of_earlier` FROM `kanon_run_with_earlier_rows` AS `earlier_rows` UNION ALL SELECT `person`, 0 AS `of_earlier` FROM `kanon_run_with_present_rows` AS `present_rows`) AS `every_row` WHERE NOT `person` IS NULL GROUP BY `person`) AS `every_person`) AS `persons_of_both`, COALESCE((SELECT SUM(`class_rows`) FROM `kanon_run_with_earlier_classes` AS `earlier_classes`), 0) + COALESCE((SELECT SUM(`class_rows`) FROM `kanon_run_with_present_classes` AS `present_classes`), 0) AS `judged_rows`, (SELECT COUNT(*) FROM `clinic`.`before` AS `checked`) + (SELECT COUNT(*) FROM `clinic`.`other` AS `checked`) AS `all_rows`;
 
--- «hierarchies/nesting 39»
+-- «hierarchies/nesting 41»
 WITH `kanon_run_downcoded0_people` AS «hierarchies/nesting 18»,
 
--- «hierarchies/nesting 41»
+-- «hierarchies/nesting 43»
 (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_downcoded0_people`) AS `distinct_values`) AS `labelled`)
 
--- «hierarchies/nesting 40»
-`kanon_run_lookup0` AS «hierarchies/nesting 41»
+-- «hierarchies/nesting 42»
+`kanon_run_lookup0` AS «hierarchies/nesting 43»
 
 -- hierarchies/nesting
-«hierarchies/nesting 39»
-«hierarchies/nesting 40»
+«hierarchies/nesting 41»
+«hierarchies/nesting 42»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 36»
-`kanon_run_lookup0` AS «hierarchies/nesting 41»,
-
 -- «hierarchies/coverage 37»
+`kanon_run_lookup0` AS «hierarchies/nesting 43»,
+
+-- «hierarchies/coverage 38»
 (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded0_people`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
-«hierarchies/nesting 39»
-«hierarchies/coverage 36»
-`kanon_run_lookup1` AS «hierarchies/coverage 37»
+«hierarchies/nesting 41»
+«hierarchies/coverage 37»
+`kanon_run_lookup1` AS «hierarchies/coverage 38»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded0_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded0_people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -4131,7 +4271,7 @@ WITH `kanon_run_downcoded0_classes` AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/nesting 40»
+«hierarchies/nesting 42»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_downcoded0_classes`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label`;
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -4147,7 +4287,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 `kanon_run_downcoded0__labelled0` AS (SELECT DISTINCT `vectors`.`q0` AS `q0`, `vectors`.`q1` AS `q1`, `vectors`.`row_count` AS `row_count`, `cover`.`label` AS `label0` FROM `kanon_run_downcoded0_people` AS `vectors` JOIN `kanon_run_downcoded0_cover0` AS `cover` ON `vectors`.`q0` IS NOT DISTINCT FROM `cover`.`value`),
 
 -- «disclosure/attacks/downcoded_facts 5»
-`kanon_run_lookup1` AS «hierarchies/coverage 37»,
+`kanon_run_lookup1` AS «hierarchies/coverage 38»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 `kanon_run_downcoded0_cover1` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_downcoded0_classes`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
@@ -4167,7 +4307,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 36»
+«hierarchies/coverage 37»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4185,7 +4325,7 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 36»
+«hierarchies/coverage 37»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4207,8 +4347,8 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 (SELECT SUM(`own`.`row_count`) FROM `kanon_run_downcoded0_classes` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_downcoded0_classes`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded0_classes`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 39»
-«hierarchies/coverage 36»
+«hierarchies/nesting 41»
+«hierarchies/coverage 37»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4222,8 +4362,8 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «disclosure/attacks/counted 54» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/counted 55» AS `found1` FROM (SELECT `q0`, `q1`, CASE WHEN `known_ones` = 1 THEN `known` ELSE `held` - `known` END AS `people`, CASE WHEN `held` = 0 THEN 0 ELSE CAST(1.0 * `known` AS DOUBLE) / `held` END AS `risk`, `known_ones` AS `exposed`, 0 AS `beyond` FROM `kanon_run_downcoded0_lowest` AS `classes` CROSS JOIN (SELECT 1 AS `known_ones` UNION ALL SELECT 0 AS `known_ones`) AS `sorts` WHERE `known_ones` = 0 OR `known` > 0) AS `cases`;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 39»
-«hierarchies/coverage 36»
+«hierarchies/nesting 41»
+«hierarchies/coverage 37»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4236,30 +4376,30 @@ SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` EL
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «disclosure/attacks/counted 54» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/counted 55» AS `found1` FROM (SELECT `q0`, `q1`, CASE WHEN `known_ones` = 1 THEN `known` ELSE `held` - `known` END AS `people`, CASE WHEN `held` = 0 THEN 0 ELSE CAST(1.0 * `known` AS DOUBLE) / `held` END AS `risk`, `known_ones` AS `exposed`, 0 AS `beyond` FROM `kanon_run_downcoded0_minimal` AS `classes` CROSS JOIN (SELECT 1 AS `known_ones` UNION ALL SELECT 0 AS `known_ones`) AS `sorts` WHERE `known_ones` = 0 OR `known` > 0) AS `cases`;
 
--- «hierarchies/nesting 42»
+-- «hierarchies/nesting 44»
 WITH `kanon_run_downcoded1_people` AS «hierarchies/nesting 18»,
 
--- «hierarchies/nesting 44»
+-- «hierarchies/nesting 46»
 (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_downcoded1_people`) AS `distinct_values`) AS `labelled`)
 
--- «hierarchies/nesting 43»
-`kanon_run_lookup0` AS «hierarchies/nesting 44»
+-- «hierarchies/nesting 45»
+`kanon_run_lookup0` AS «hierarchies/nesting 46»
 
 -- hierarchies/nesting
-«hierarchies/nesting 42»
-«hierarchies/nesting 43»
+«hierarchies/nesting 44»
+«hierarchies/nesting 45»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 38»
-`kanon_run_lookup0` AS «hierarchies/nesting 44»,
-
 -- «hierarchies/coverage 39»
+`kanon_run_lookup0` AS «hierarchies/nesting 46»,
+
+-- «hierarchies/coverage 40»
 (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded1_people`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
-«hierarchies/nesting 42»
-«hierarchies/coverage 38»
-`kanon_run_lookup1` AS «hierarchies/coverage 39»
+«hierarchies/nesting 44»
+«hierarchies/coverage 39»
+`kanon_run_lookup1` AS «hierarchies/coverage 40»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded1_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded1_people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -4273,11 +4413,11 @@ WITH `kanon_run_downcoded1_classes` AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/nesting 43»
+«hierarchies/nesting 45»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_downcoded1_classes`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label`;
 
 -- «disclosure/attacks/downcoded_facts 12»
-`kanon_run_lookup1` AS «hierarchies/coverage 39»,
+`kanon_run_lookup1` AS «hierarchies/coverage 40»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 `kanon_run_downcoded1_levels` AS (SELECT `lookup`.`value` AS `value`, 0 AS `label_level`, COALESCE(`lookup`.`c0`, 0) AS `label_number`, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST(`lookup`.`l0` AS STRING) COLLATE UTF8_BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(`lookup`.`l0` AS STRING) COLLATE UTF8_BINARY)) ELSE CAST(`lookup`.`l0` AS STRING) COLLATE UTF8_BINARY END) COLLATE UTF8_BINARY AS `label` FROM `kanon_run_lookup1` AS `lookup` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded1_people`) AS `occurring` ON `lookup`.`value` IS NOT DISTINCT FROM `occurring`.`value` UNION ALL SELECT `lookup`.`value` AS `value`, 1 AS `label_level`, 0 AS `label_number`, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST(`lookup`.`l1` AS STRING) COLLATE UTF8_BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(`lookup`.`l1` AS STRING) COLLATE UTF8_BINARY)) ELSE CAST(`lookup`.`l1` AS STRING) COLLATE UTF8_BINARY END) COLLATE UTF8_BINARY AS `label` FROM `kanon_run_lookup1` AS `lookup` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded1_people`) AS `occurring` ON `lookup`.`value` IS NOT DISTINCT FROM `occurring`.`value`),
@@ -4312,7 +4452,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4330,7 +4470,7 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4349,8 +4489,8 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 (SELECT SUM(`own`.`row_count`) FROM `kanon_run_downcoded1_classes` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_downcoded1_classes`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded1_classes`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 42»
-«hierarchies/coverage 38»
+«hierarchies/nesting 44»
+«hierarchies/coverage 39»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4364,8 +4504,8 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «disclosure/attacks/counted 57» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/counted 58» AS `found1` FROM (SELECT `q0`, `q1`, CASE WHEN `known_ones` = 1 THEN `known` ELSE `held` - `known` END AS `people`, CASE WHEN `held` = 0 THEN 0 ELSE CAST(1.0 * `known` AS DOUBLE) / `held` END AS `risk`, `known_ones` AS `exposed`, 0 AS `beyond` FROM `kanon_run_downcoded1_lowest` AS `classes` CROSS JOIN (SELECT 1 AS `known_ones` UNION ALL SELECT 0 AS `known_ones`) AS `sorts` WHERE `known_ones` = 0 OR `known` > 0) AS `cases`;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 42»
-«hierarchies/coverage 38»
+«hierarchies/nesting 44»
+«hierarchies/coverage 39»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4378,7 +4518,7 @@ SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` EL
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «disclosure/attacks/counted 57» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/counted 58» AS `found1` FROM (SELECT `q0`, `q1`, CASE WHEN `known_ones` = 1 THEN `known` ELSE `held` - `known` END AS `people`, CASE WHEN `held` = 0 THEN 0 ELSE CAST(1.0 * `known` AS DOUBLE) / `held` END AS `risk`, `known_ones` AS `exposed`, 0 AS `beyond` FROM `kanon_run_downcoded1_minimal` AS `classes` CROSS JOIN (SELECT 1 AS `known_ones` UNION ALL SELECT 0 AS `known_ones`) AS `sorts` WHERE `known_ones` = 0 OR `known` > 0) AS `cases`;
 
--- «hierarchies/coverage 40»
+-- «hierarchies/coverage 41»
 `kanon_run_lookup0` AS (SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_consistent_people`) AS `found` LEFT JOIN «hierarchies/coverage 10» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`),
 
 -- hierarchies/coverage
@@ -4388,7 +4528,7 @@ SELECT * FROM VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 «hierarchies/coverage 20»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistent_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
@@ -4420,7 +4560,7 @@ SELECT * FROM VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 «disclosure/attacks/consistent 2»
 `kanon_run_consistent_positions0` AS (
 SELECT * FROM VALUES
@@ -4444,7 +4584,7 @@ SELECT * FROM VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 «disclosure/attacks/consistent 1»
 `kanon_run_consistent_positions0` AS (
 SELECT * FROM VALUES
@@ -4469,7 +4609,7 @@ SELECT * FROM VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 `kanon_run_consistent_positions0` AS (
@@ -4495,7 +4635,7 @@ SELECT * FROM VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 AS given (`l0`, `l1`, `l2`)),
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 «disclosure/attacks/consistent 2»
 `kanon_run_consistent_positions0` AS (
 SELECT * FROM VALUES
@@ -4580,12 +4720,6 @@ SELECT * FROM VALUES
   ('F', 'y', '*')
 AS given (`l0`, `l1`, `l2`);
 
--- hierarchies/lookup_rows
-CACHE TABLE `kanon_run_lookup0` AS SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_raw`) AS `found` LEFT JOIN «hierarchies/coverage 10» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`;
-
--- hierarchies/nesting
-SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_domain0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
-
 -- tables/finest
 CACHE TABLE `kanon_run_finest` AS SELECT CAST(`lookup0`.`l0` AS STRING) COLLATE UTF8_BINARY AS `c0_0`, CAST(`lookup0`.`l1` AS STRING) COLLATE UTF8_BINARY AS `c0_1`, CAST(`lookup1`.`l0` AS STRING) COLLATE UTF8_BINARY AS `c1_0`, CAST(SUM(`vectors`.`row_count`) AS BIGINT) AS `row_count` FROM `kanon_run_raw` AS `vectors` JOIN `kanon_run_lookup0` AS `lookup0` ON `vectors`.`q0` IS NOT DISTINCT FROM `lookup0`.`value` JOIN `kanon_run_lookup1` AS `lookup1` ON `vectors`.`q1` IS NOT DISTINCT FROM `lookup1`.`value` GROUP BY CAST(`lookup0`.`l0` AS STRING) COLLATE UTF8_BINARY, CAST(`lookup0`.`l1` AS STRING) COLLATE UTF8_BINARY, CAST(`lookup1`.`l0` AS STRING) COLLATE UTF8_BINARY;
 
@@ -4633,9 +4767,6 @@ DROP TABLE IF EXISTS `kanon_run_cells`;
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_run_finest`;
-
--- engines/scratch/drop
-DROP TABLE IF EXISTS `kanon_run_domain0`;
 
 -- tables/cells
 CACHE TABLE `kanon_run_cells` AS SELECT 0 AS `branch`, `c0_0` AS `c0_0`, `c0_1` AS `c0_1`, `c1_0` AS `c1_0`, CAST(`cell_value` AS BIGINT) AS `cell_value`, CAST(`contributors` AS BIGINT) AS `contributors`, CASE WHEN `contributors` < 3 THEN 1 ELSE 0 END AS `below`, 0 AS `alone`, 0 AS `by_dominance`, 0 AS `by_difference0` FROM (SELECT `c0_0`, `c0_1`, `c1_0`, SUM(`row_count`) AS `cell_value`, SUM(`row_count`) AS `contributors` FROM `kanon_run_finest` AS `finest` GROUP BY `c0_0`, `c0_1`, `c1_0`) AS `cells` WHERE `contributors` > 0 UNION ALL SELECT 1 AS `branch`, CAST(NULL AS STRING) AS `c0_0`, `c0_1` AS `c0_1`, `c1_0` AS `c1_0`, CAST(`cell_value` AS BIGINT) AS `cell_value`, CAST(`contributors` AS BIGINT) AS `contributors`, CASE WHEN `contributors` < 3 THEN 1 ELSE 0 END AS `below`, 0 AS `alone`, 0 AS `by_dominance`, 0 AS `by_difference0` FROM (SELECT `c0_1`, `c1_0`, SUM(`row_count`) AS `cell_value`, SUM(`row_count`) AS `contributors` FROM `kanon_run_finest` AS `finest` GROUP BY `c0_1`, `c1_0`) AS `cells` WHERE `contributors` > 0 UNION ALL SELECT 2 AS `branch`, CAST(NULL AS STRING) AS `c0_0`, CAST(NULL AS STRING) AS `c0_1`, `c1_0` AS `c1_0`, CAST(`cell_value` AS BIGINT) AS `cell_value`, CAST(`contributors` AS BIGINT) AS `contributors`, CASE WHEN `contributors` < 3 THEN 1 ELSE 0 END AS `below`, 0 AS `alone`, 0 AS `by_dominance`, 0 AS `by_difference0` FROM (SELECT `c1_0`, SUM(`row_count`) AS `cell_value`, SUM(`row_count`) AS `contributors` FROM `kanon_run_finest` AS `finest` GROUP BY `c1_0`) AS `cells` WHERE `contributors` > 0;

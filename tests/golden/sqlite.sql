@@ -1136,14 +1136,8 @@ CREATE TEMPORARY TABLE "kanon_run_staged" AS SELECT "lookup0"."l0" AS "sex", "ka
 -- frequency/population/sums
 SELECT (SELECT SUM(row_count) FROM «frequency/population/sums 1» AS frequency) AS encoded_rows, (SELECT SUM(row_count) FROM "kanon_run_people0") AS all_rows;
 
--- «evaluate/achieved 6»
-(CASE WHEN "m1" >= class_size AND "m1" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m1" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m1" AS REAL) THEN 0 ELSE 1 END)
-
--- «evaluate/achieved 7»
-(CASE WHEN "m1" >= class_size AND "m1" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m1" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m1" AS REAL) THEN 0 ELSE class_rows END)
-
 -- evaluate/achieved
-WITH "kanon_run_nested0" AS (SELECT "checked"."sex" COLLATE BINARY AS "q0", "checked"."kanon_unit" COLLATE BINARY AS unit, 1 AS row_count FROM "kanon_run_staged" AS checked), "kanon_run_nested1" AS (SELECT "k0", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «frequency/population/sums 1» AS frequency GROUP BY "q0", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST(class_size AS REAL) / CAST("m1" AS REAL) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST(class_size AS REAL) / CAST("m1" AS REAL) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 6» AS "violating_classes1", SUM«evaluate/achieved 7» AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND ("m1" >= class_size AND "m1" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m1" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m1" AS REAL)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 5» AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM "kanon_run_nested1" AS ranked GROUP BY "k0") AS "values0" ON base."k0" IS "values0"."k0") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS checked;
+WITH "kanon_run_nested0" AS (SELECT "checked"."sex" COLLATE BINARY AS "q0", "checked"."kanon_unit" COLLATE BINARY AS unit, 1 AS row_count FROM "kanon_run_staged" AS checked), "kanon_run_nested1" AS (SELECT "k0", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «frequency/population/sums 1» AS frequency GROUP BY "q0", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST(class_size AS REAL) / CAST("m1" AS REAL) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST(class_size AS REAL) / CAST("m1" AS REAL) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= class_size AND "m1" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m1" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m1" AS REAL) THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= class_size AND "m1" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m1" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m1" AS REAL) THEN 0 ELSE class_rows END) AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND ("m1" >= class_size AND "m1" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m1" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m1" AS REAL)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 5» AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM "kanon_run_nested1" AS ranked GROUP BY "k0") AS "values0" ON base."k0" IS "values0"."k0") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS checked;
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'b7e4891c2bb1638dceb689f492a60df429168183caea352e32b42f9f7314b398', '{"published_at": "(the time)"}');
@@ -1738,12 +1732,9 @@ SELECT MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal'
 -- hierarchies/forms
 SELECT MIN(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "greatest0", MIN(NULLIF(TYPEOF(checked."person"), 'null')) AS "least1", MAX(NULLIF(TYPEOF(checked."person"), 'null')) AS "greatest1" FROM "clinic"."visits" AS checked;
 
--- «evaluate/achieved 8»
-(SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_rows, COUNT(DISTINCT unit) AS class_size, SUM(COUNT(DISTINCT unit)) OVER () AS all_size FROM "kanon_run_nested0" AS frequency GROUP BY "q0", "q1")
-
 -- evaluate/achieved
 WITH "kanon_run_reference0" AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS reference_share FROM (SELECT "original"."dx" COLLATE BINARY AS value, COUNT(DISTINCT "original"."person") AS reference_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY) AS value_counts),
-"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."person" AS unit, 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total FROM (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, CAST(COUNT(*) AS INTEGER) AS value_rows, COUNT(DISTINCT unit) AS value_count FROM (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."dx" COLLATE BINARY AS value_code, "checked"."person" AS unit, 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1", value_code) AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS reference.reference_value) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", CASE WHEN base.class_rows = "values0".class_rows THEN base.class_rows END AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 8» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS REAL) / CAST(class_total AS REAL) > reference_share THEN CAST(value_count AS REAL) / CAST(class_total AS REAL) - reference_share ELSE 0 END) ELSE NULL END AS "m0" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."person" AS unit, 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total FROM (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, CAST(COUNT(*) AS INTEGER) AS value_rows, COUNT(DISTINCT unit) AS value_count FROM (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."dx" COLLATE BINARY AS value_code, "checked"."person" AS unit, 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1", value_code) AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS reference.reference_value) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", CASE WHEN base.class_rows = "values0".class_rows THEN base.class_rows END AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0" FROM (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_rows, COUNT(DISTINCT unit) AS class_size, SUM(COUNT(DISTINCT unit)) OVER () AS all_size FROM "kanon_run_nested0" AS frequency GROUP BY "q0", "q1") AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS REAL) / CAST(class_total AS REAL) > reference_share THEN CAST(value_count AS REAL) / CAST(class_total AS REAL) - reference_share ELSE 0 END) ELSE NULL END AS "m0" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- hierarchies/forms
 SELECT MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "greatest1", MIN(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "least2", MAX(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "greatest2" FROM "clinic"."visits_release" AS checked;
@@ -1751,21 +1742,21 @@ SELECT MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal'
 -- hierarchies/forms
 SELECT MIN(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "greatest0" FROM "clinic"."visits" AS checked;
 
--- «evaluate/achieved 9»
+-- «evaluate/achieved 6»
 (SELECT value AS reference_value, COALESCE(CAST(reference_count AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS reference_share FROM (SELECT "original"."dx" COLLATE BINARY AS value, COUNT(*) AS reference_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY) AS value_counts)
 
--- «evaluate/achieved 10»
+-- «evaluate/achieved 7»
 (SELECT "q0" AS "k0", "q1" AS "k1", value_code, CAST(COUNT(*) AS INTEGER) AS value_rows, CAST(COUNT(*) AS INTEGER) AS value_count FROM (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."dx" COLLATE BINARY AS value_code, 1 AS row_count FROM "clinic"."visits_release" AS checked) AS frequency GROUP BY "q0", "q1", value_code)
 
 -- evaluate/achieved
-WITH "kanon_run_reference0" AS «evaluate/achieved 9»,
-"kanon_run_nested0" AS (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM «evaluate/achieved 10» AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS reference.reference_value) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS REAL) / CAST(class_total AS REAL) > reference_share THEN CAST(value_count AS REAL) / CAST(class_total AS REAL) - reference_share ELSE 0 END) ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total FROM "kanon_run_nested0" AS counted) AS ranked GROUP BY "k0", "k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."visits_release" AS checked;
+WITH "kanon_run_reference0" AS «evaluate/achieved 6»,
+"kanon_run_nested0" AS (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM «evaluate/achieved 7» AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS reference.reference_value) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS REAL) / CAST(class_total AS REAL) > reference_share THEN CAST(value_count AS REAL) / CAST(class_total AS REAL) - reference_share ELSE 0 END) ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total FROM "kanon_run_nested0" AS counted) AS ranked GROUP BY "k0", "k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."visits_release" AS checked;
 
 -- evaluate/histogram
-WITH "kanon_run_reference0" AS «evaluate/achieved 9»
+WITH "kanon_run_reference0" AS «evaluate/achieved 6»
 SELECT 0 AS histogram, bin_number, COUNT(*) AS bin_classes, SUM(class_size) AS bin_records, MIN(class_size) AS bin_smallest, SUM(class_rows) AS bin_rows FROM (SELECT class_rows, class_size, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS bin_number FROM (SELECT CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_rows, CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_size FROM (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."visits_release" AS checked) AS frequency GROUP BY "q0", "q1") AS counted) AS binned GROUP BY bin_number
 UNION ALL
-SELECT * FROM (WITH "kanon_run_nested0" AS «evaluate/achieved 10» SELECT 1 AS histogram, bin_number, COUNT(*) AS bin_classes, SUM(class_size) AS bin_records, MIN(class_size) AS bin_smallest, SUM(class_rows) AS bin_rows FROM (SELECT class_rows, class_size, CASE WHEN "m0" <= 1.00000000000000006e-09 THEN 0 WHEN "m0" <= 5.00000010000000022e-02 THEN 1 WHEN "m0" <= 1.00000001000000005e-01 THEN 2 WHEN "m0" <= 1.50000000999999994e-01 THEN 3 WHEN "m0" <= 2.00000001000000011e-01 THEN 4 WHEN "m0" <= 2.50000001000000027e-01 THEN 5 WHEN "m0" <= 3.00000001000000016e-01 THEN 6 WHEN "m0" <= 3.50000001000000005e-01 THEN 7 WHEN "m0" <= 4.00000001000000049e-01 THEN 8 WHEN "m0" <= 4.50000001000000038e-01 THEN 9 WHEN "m0" <= 5.00000000999999972e-01 THEN 10 WHEN "m0" <= 5.50000001000000016e-01 THEN 11 WHEN "m0" <= 6.00000000999999950e-01 THEN 12 WHEN "m0" <= 6.50000000999999994e-01 THEN 13 WHEN "m0" <= 7.00000000999999927e-01 THEN 14 WHEN "m0" <= 7.50000000999999972e-01 THEN 15 WHEN "m0" <= 8.00000001000000016e-01 THEN 16 WHEN "m0" <= 8.50000000999999950e-01 THEN 17 WHEN "m0" <= 9.00000000999999994e-01 THEN 18 WHEN "m0" <= 9.50000000999999927e-01 THEN 19 WHEN "m0" <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS bin_number FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS REAL) / CAST(class_total AS REAL) > reference_share THEN CAST(value_count AS REAL) / CAST(class_total AS REAL) - reference_share ELSE 0 END) ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total FROM (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM "kanon_run_nested0" AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS reference.reference_value) AS counted) AS ranked GROUP BY "k0", "k1") AS counted) AS binned GROUP BY bin_number) AS term
+SELECT * FROM (WITH "kanon_run_nested0" AS «evaluate/achieved 7» SELECT 1 AS histogram, bin_number, COUNT(*) AS bin_classes, SUM(class_size) AS bin_records, MIN(class_size) AS bin_smallest, SUM(class_rows) AS bin_rows FROM (SELECT class_rows, class_size, CASE WHEN "m0" <= 1.00000000000000006e-09 THEN 0 WHEN "m0" <= 5.00000010000000022e-02 THEN 1 WHEN "m0" <= 1.00000001000000005e-01 THEN 2 WHEN "m0" <= 1.50000000999999994e-01 THEN 3 WHEN "m0" <= 2.00000001000000011e-01 THEN 4 WHEN "m0" <= 2.50000001000000027e-01 THEN 5 WHEN "m0" <= 3.00000001000000016e-01 THEN 6 WHEN "m0" <= 3.50000001000000005e-01 THEN 7 WHEN "m0" <= 4.00000001000000049e-01 THEN 8 WHEN "m0" <= 4.50000001000000038e-01 THEN 9 WHEN "m0" <= 5.00000000999999972e-01 THEN 10 WHEN "m0" <= 5.50000001000000016e-01 THEN 11 WHEN "m0" <= 6.00000000999999950e-01 THEN 12 WHEN "m0" <= 6.50000000999999994e-01 THEN 13 WHEN "m0" <= 7.00000000999999927e-01 THEN 14 WHEN "m0" <= 7.50000000999999972e-01 THEN 15 WHEN "m0" <= 8.00000001000000016e-01 THEN 16 WHEN "m0" <= 8.50000000999999950e-01 THEN 17 WHEN "m0" <= 9.00000000999999994e-01 THEN 18 WHEN "m0" <= 9.50000000999999927e-01 THEN 19 WHEN "m0" <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS bin_number FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 THEN SUM(CASE WHEN class_total > 0 AND CAST(value_count AS REAL) / CAST(class_total AS REAL) > reference_share THEN CAST(value_count AS REAL) / CAST(class_total AS REAL) - reference_share ELSE 0 END) ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total FROM (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share FROM "kanon_run_nested0" AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS reference.reference_value) AS counted) AS ranked GROUP BY "k0", "k1") AS counted) AS binned GROUP BY bin_number) AS term
 UNION ALL
 SELECT 0 AS histogram, -2 AS bin_number, NULL AS bin_classes, NULL AS bin_records, NULL AS bin_smallest, COUNT(*) AS bin_rows FROM "clinic"."visits_release" AS checked;
 
@@ -3217,29 +3208,108 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 "kanon_run_matches1" AS (SELECT vectors."q0" AS "v0", classes."q0" AS "q0", vectors."q1" AS "v1", classes."q1" AS "q1", vectors.row_count AS row_count FROM "kanon_run_population1" AS vectors JOIN "kanon_run_meaning0" AS "meaning0" ON vectors."q0" IS "meaning0".value JOIN "kanon_run_meaning1" AS "meaning1" ON vectors."q1" IS "meaning1".value JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS "meaning0".label AND classes."l1" IS "meaning1".label)
 SELECT (SELECT COUNT(*) FROM "kanon_run_population1") AS vectors, COUNT(*) AS found, SUM(CASE WHEN class_count > 1 THEN 1 ELSE 0 END) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_matches1" GROUP BY "v0", "v1") AS counted;
 
--- «evaluate/achieved 11»
+-- hierarchies/forms
+SELECT MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "greatest1" FROM "clinic"."visits" AS checked;
+
+-- «hierarchies/range 7»
+(SELECT "kanon_source"."age" AS "q0", "kanon_source"."sex" COLLATE BINARY AS "q1", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."age", "kanon_source"."sex" COLLATE BINARY)
+
+-- «hierarchies/range 6»
+WITH "kanon_run_widths_records" AS «hierarchies/range 7»,
+
+-- «hierarchies/range 8»
+"kanon_run_widths_population0" AS «hierarchies/range 3»,
+
+-- «hierarchies/range 9»
+"kanon_run_widths_population1" AS «hierarchies/range 5»,
+
+-- «hierarchies/range 10»
+(SELECT "q0", "q1", CAST(row_count AS INTEGER) AS row_count FROM "kanon_run_widths_records" UNION ALL SELECT "q0", "q1", CAST(0 AS INTEGER) AS row_count FROM "kanon_run_widths_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INTEGER) AS row_count FROM "kanon_run_widths_population1")
+
+-- hierarchies/range
+«hierarchies/range 6»
+«hierarchies/range 8»
+«hierarchies/range 9»
+"kanon_run_widths_known" AS «hierarchies/range 10»
+SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_widths_known") AS distinct_values WHERE NOT value IS NULL AND NOT «hierarchies/range 1»;
+
+-- «hierarchies/nesting 34»
+"kanon_run_widths_known" AS «hierarchies/range 10»,
+
+-- «hierarchies/nesting 35»
+"kanon_run_widths_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_widths_known") AS distinct_values) AS labelled),
+
+-- hierarchies/nesting
+«hierarchies/range 6»
+«hierarchies/range 8»
+«hierarchies/range 9»
+«hierarchies/nesting 34»
+«hierarchies/nesting 35»
+"kanon_run_widths_domain1" AS (
+SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
+  ('M', 'x', '*'),
+  ('it''s', 'x', '*'),
+  ('F\', 'y', '*')
+))
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_widths_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
+UNION ALL
+SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_widths_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+
+-- «hierarchies/coverage 28»
+(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_widths_known") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_widths_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
+
+-- hierarchies/coverage
+«hierarchies/range 6»
+«hierarchies/range 8»
+«hierarchies/range 9»
+«hierarchies/nesting 34»
+«hierarchies/nesting 35»
+"kanon_run_widths_domain1" AS (
+SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
+  ('M', 'x', '*'),
+  ('it''s', 'x', '*'),
+  ('F\', 'y', '*')
+)),
+"kanon_run_widths_lookup1" AS «hierarchies/coverage 28»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_widths_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_widths_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_widths_known" GROUP BY "q0") AS found ON labels.value IS found.value
+UNION ALL
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_widths_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_widths_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_widths_known" GROUP BY "q1") AS found ON labels.value IS found.value;
+
+-- «evaluate/achieved 8»
 WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 
--- «evaluate/achieved 12»
+-- «evaluate/achieved 9»
 "kanon_run_matched0" AS (SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", kanon_source.person AS person, CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_persons0" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON kanon_source.q0 IS "meaning0".value JOIN "kanon_run_meaning1" AS "meaning1" ON kanon_source.q1 IS "meaning1".value GROUP BY "meaning0".label, "meaning1".label, kanon_source.person),
 
--- «evaluate/achieved 13»
+-- «evaluate/achieved 10»
 "kanon_run_persons1" AS «frequency/population/moving 2»,
 
--- «evaluate/achieved 14»
+-- «evaluate/achieved 11»
 "kanon_run_matched1" AS (SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", kanon_source.person AS person, CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_persons1" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON kanon_source.q0 IS "meaning0".value JOIN "kanon_run_meaning1" AS "meaning1" ON kanon_source.q1 IS "meaning1".value GROUP BY "meaning0".label, "meaning1".label, kanon_source.person),
 
+-- «evaluate/achieved 12»
+"kanon_run_widths_records" AS «hierarchies/range 7»,
+
+-- «evaluate/achieved 13»
+"kanon_run_widths_lookup1" AS «hierarchies/coverage 28»,
+
+-- «evaluate/achieved 14»
+(SELECT classes."q0", classes."q1", matched.person, matched.row_count FROM "kanon_run_matched0" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS matched."l0" AND classes."l1" IS matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT kanon_source.person AS person, CAST(COALESCE(SUM(row_count), 0) AS INTEGER) AS row_count FROM "kanon_run_persons0" AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS INTEGER) AS row_count FROM "kanon_run_classes")
+
 -- «evaluate/achieved 15»
-(SELECT "q0", "q1", person AS value_code, 0 AS reference_share, CAST(NULL AS TEXT) AS unit, row_count FROM (SELECT classes."q0", classes."q1", matched.person, matched.row_count FROM "kanon_run_matched0" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS matched."l0" AND classes."l1" IS matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT kanon_source.person AS person, CAST(COALESCE(SUM(row_count), 0) AS INTEGER) AS row_count FROM "kanon_run_persons0" AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS INTEGER) AS row_count FROM "kanon_run_classes") AS counted)
+(SELECT classes."q0", classes."q1", matched.person, matched.row_count FROM "kanon_run_matched1" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS matched."l0" AND classes."l1" IS matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT kanon_source.person AS person, CAST(COALESCE(SUM(row_count), 0) AS INTEGER) AS row_count FROM "kanon_run_persons1" AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS INTEGER) AS row_count FROM "kanon_run_classes")
 
 -- «evaluate/achieved 16»
-(SELECT "q0", "q1", person AS value_code, 0 AS reference_share, CAST(NULL AS TEXT) AS unit, row_count FROM (SELECT classes."q0", classes."q1", matched.person, matched.row_count FROM "kanon_run_matched1" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS matched."l0" AND classes."l1" IS matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT kanon_source.person AS person, CAST(COALESCE(SUM(row_count), 0) AS INTEGER) AS row_count FROM "kanon_run_persons1" AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS INTEGER) AS row_count FROM "kanon_run_classes") AS counted)
+(SELECT label AS code, MAX(label_size) AS label_size FROM (SELECT meant.l0 COLLATE BINARY AS label, "s0" AS label_size FROM "kanon_run_widths_lookup0" AS meant UNION ALL SELECT meant.l1 COLLATE BINARY AS label, "s1" AS label_size FROM "kanon_run_widths_lookup0" AS meant UNION ALL SELECT meant.l2 COLLATE BINARY AS label, 1 AS label_size FROM "kanon_run_widths_lookup0" AS meant) AS labelled WHERE NOT label IS NULL GROUP BY label)
 
 -- «evaluate/achieved 17»
-(SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_rows, CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_size FROM "kanon_run_nested0" AS frequency GROUP BY "q0", "q1")
+(SELECT label AS code, MAX(label_size) AS label_size FROM (SELECT meant.l0 COLLATE BINARY AS label, "s0" AS label_size FROM "kanon_run_widths_lookup1" AS meant UNION ALL SELECT meant.l1 COLLATE BINARY AS label, "s1" AS label_size FROM "kanon_run_widths_lookup1" AS meant UNION ALL SELECT meant.l2 COLLATE BINARY AS label, 4 AS label_size FROM "kanon_run_widths_lookup1" AS meant) AS labelled WHERE NOT label IS NULL GROUP BY label)
+
+-- «evaluate/achieved 18»
+((0.00000000000000000e+00 + CASE WHEN classes."x0" IS NULL THEN 0 ELSE LN(CAST("sizes0".label_size AS REAL)) END + CASE WHEN classes."x1" IS NULL THEN 0 ELSE LN(CAST("sizes1".label_size AS REAL)) END) AS REAL)
 
 -- evaluate/achieved
-«evaluate/achieved 11»
+«evaluate/achieved 8»
 «frequency/population/overlap 1»
 «hierarchies/range 4»
 «hierarchies/nesting 32»
@@ -3256,21 +3326,33 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
+«evaluate/achieved 9»
+«evaluate/achieved 10»
+«evaluate/achieved 11»
 «evaluate/achieved 12»
+«hierarchies/range 8»
+«hierarchies/range 9»
+«hierarchies/nesting 34»
+«hierarchies/nesting 35»
+"kanon_run_widths_domain1" AS (
+SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
+  ('M', 'x', '*'),
+  ('it''s', 'x', '*'),
+  ('F\', 'y', '*')
+)),
 «evaluate/achieved 13»
-«evaluate/achieved 14»
-"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 15» AS frequency GROUP BY "q0", "q1", value_code) AS counted), "kanon_run_nested2" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 16» AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX(CASE WHEN "m2" > 0 THEN CAST(class_size AS REAL) / CAST("m2" AS REAL) END) AS "worst2", SUM(CASE WHEN CASE WHEN "m2" > 0 THEN CAST(class_size AS REAL) / CAST("m2" AS REAL) END IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= class_size AND "m2" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m2" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m2" AS REAL) THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= class_size AND "m2" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m2" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m2" AS REAL) THEN 0 ELSE class_rows END) AS "violating_rows2" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN ("m0" >= 3) AND ("m1" >= 5) AND ("m2" >= class_size AND "m2" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m2" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m2" AS REAL)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values1"."m2" AS "m2" FROM «evaluate/achieved 17» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m2" FROM "kanon_run_nested2" AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS "values1"."k0" AND base."k1" IS "values1"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+"kanon_run_nested0" AS «evaluate/achieved 14», "kanon_run_nested1" AS «evaluate/achieved 15», "kanon_run_nested2" AS (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, base."x0" AS "x0", base."x1" AS "x1", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2_own" AS "m2_own", "values1"."m3" AS "m3" FROM (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_rows, CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_size, MIN(CAST(CAST("q0" AS TEXT) AS TEXT) COLLATE BINARY) AS "x0", MIN(CAST(CAST("q1" AS TEXT) AS TEXT) COLLATE BINARY) AS "x1" FROM (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1") AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m2_own" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(CAST(CAST("q0" AS TEXT) AS TEXT) COLLATE BINARY) AS "x0", MIN(CAST(CAST("q1" AS TEXT) AS TEXT) COLLATE BINARY) AS "x1" FROM (SELECT "q0", "q1", person AS value_code, 0 AS reference_share, CAST(NULL AS TEXT) AS unit, row_count FROM "kanon_run_nested0" AS counted) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m3" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(CAST(CAST("q0" AS TEXT) AS TEXT) COLLATE BINARY) AS "x0", MIN(CAST(CAST("q1" AS TEXT) AS TEXT) COLLATE BINARY) AS "x1" FROM (SELECT "q0", "q1", person AS value_code, 0 AS reference_share, CAST(NULL AS TEXT) AS unit, row_count FROM "kanon_run_nested1" AS counted) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS "values1"."k0" AND base."k1" IS "values1"."k1"), "kanon_run_nested3" AS «evaluate/achieved 16», "kanon_run_nested4" AS «evaluate/achieved 17» SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" > 1.20000000000000016e-08 THEN 0 ELSE class_rows END) AS "violating_rows2", MAX(CASE WHEN "m3" > 0 THEN CAST(class_size AS REAL) / CAST("m3" AS REAL) END) AS "worst3", SUM(CASE WHEN CASE WHEN "m3" > 0 THEN CAST(class_size AS REAL) / CAST("m3" AS REAL) END IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= class_size AND "m3" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m3" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m3" AS REAL) THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= class_size AND "m3" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m3" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m3" AS REAL) THEN 0 ELSE class_rows END) AS "violating_rows3" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 3) AND ("m1" >= 5) AND ("m2" > 1.20000000000000016e-08) AND ("m3" >= class_size AND "m3" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m3" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m3" AS REAL)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+01 * (1 - class_loss) - 3.00000000000000000e+00 * CASE WHEN "m2_own" >= 5 THEN 0 WHEN "m2_own" > 0 THEN 1 / CAST("m2_own" AS REAL) ELSE 1 END AS "m2" FROM (SELECT classes."k0" AS "k0", classes."k1" AS "k1", classes."class_rows" AS "class_rows", classes."class_size" AS "class_size", classes."m0" AS "m0", classes."m1" AS "m1", classes."m2_own" AS "m2_own", classes."m3" AS "m3", CAST«evaluate/achieved 18» / 1.38629436111989057e+00 AS class_loss FROM "kanon_run_nested2" AS classes LEFT JOIN "kanon_run_nested3" AS "sizes0" ON classes."x0" = "sizes0".code LEFT JOIN "kanon_run_nested4" AS "sizes1" ON classes."x1" = "sizes1".code) AS widened) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- hierarchies/range
 WITH "kanon_run_population0" AS «hierarchies/range 3»
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_population0") AS distinct_values WHERE NOT value IS NULL AND NOT «hierarchies/range 1»;
 
--- «hierarchies/nesting 34»
+-- «hierarchies/nesting 36»
 "kanon_run_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_population0") AS distinct_values) AS labelled),
 
 -- hierarchies/nesting
 «hierarchies/range 2»
-«hierarchies/nesting 34»
+«hierarchies/nesting 36»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3281,32 +3363,32 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 28»
+-- «hierarchies/coverage 29»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_population0") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 2»
-«hierarchies/nesting 34»
+«hierarchies/nesting 36»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_lookup1" AS «hierarchies/coverage 28»
+"kanon_run_lookup1" AS «hierarchies/coverage 29»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q1") AS found ON labels.value IS found.value;
 
 -- «frequency/all_found 9»
-"kanon_run_lookup1" AS «hierarchies/coverage 28»,
+"kanon_run_lookup1" AS «hierarchies/coverage 29»,
 
 -- «frequency/all_found 10»
 (SELECT labelled.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 7» AS labelled)
 
 -- frequency/all_found
 «hierarchies/range 2»
-«hierarchies/nesting 34»
+«hierarchies/nesting 36»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3317,12 +3399,12 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 "kanon_run_classes" AS «frequency/all_found 10»
 SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."census" AS whole) AS "there0", (SELECT SUM(own.row_count) FROM "kanon_run_population0" AS own JOIN "kanon_run_lookup0" AS "again0" ON own."q0" IS "again0".value JOIN "kanon_run_lookup1" AS "again1" ON own."q1" IS "again1".value) AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" AS whole) AS "there1", «frequency/all_found 8» AS "found1";
 
--- «evaluate/achieved 18»
-(SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1")
+-- «evaluate/achieved 19»
+(SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_rows, CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_size FROM "kanon_run_nested0" AS frequency GROUP BY "q0", "q1")
 
 -- evaluate/achieved
 «hierarchies/range 2»
-«hierarchies/nesting 34»
+«hierarchies/nesting 36»
 "kanon_run_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_lookup0" AS meant) AS meanings GROUP BY value, label),
 "kanon_run_classes" AS «frequency/all_found 10»,
 «frequency/population/overlap 2»
@@ -3336,7 +3418,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 "kanon_run_labels1" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_lookup1" AS meant) AS meanings GROUP BY value, label),
 «frequency/population/coverage 2»
 "kanon_run_matched0" AS (SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_population0" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON kanon_source.q0 IS "meaning0".value JOIN "kanon_run_meaning1" AS "meaning1" ON kanon_source.q1 IS "meaning1".value GROUP BY "meaning0".label, "meaning1".label),
-"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM (SELECT "q0", "q1", person AS value_code, 0 AS reference_share, row_count FROM (SELECT classes."q0", classes."q1", CAST(NULL AS TEXT) AS person, matched.row_count FROM "kanon_run_matched0" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS matched."l0" AND classes."l1" IS matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT CAST(NULL AS TEXT) AS person, CAST(COALESCE(SUM(row_count), 0) AS INTEGER) AS row_count FROM "kanon_run_population0" AS kanon_source) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS INTEGER) AS row_count FROM "kanon_run_classes") AS counted) AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 17» AS base JOIN «evaluate/achieved 18» AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM (SELECT "q0", "q1", person AS value_code, 0 AS reference_share, row_count FROM (SELECT classes."q0", classes."q1", CAST(NULL AS TEXT) AS person, matched.row_count FROM "kanon_run_matched0" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS matched."l0" AND classes."l1" IS matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT CAST(NULL AS TEXT) AS person, CAST(COALESCE(SUM(row_count), 0) AS INTEGER) AS row_count FROM "kanon_run_population0" AS kanon_source) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS INTEGER) AS row_count FROM "kanon_run_classes") AS counted) AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 19» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_population0" AS SELECT "kanon_source"."sex" COLLATE BINARY AS "q0", COUNT(*) AS row_count FROM "clinic"."census" AS kanon_source GROUP BY "kanon_source"."sex" COLLATE BINARY;
@@ -3393,7 +3475,7 @@ SELECT MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal'
 SELECT COUNT(*) AS unknown_rows FROM "clinic"."other" AS checked WHERE "checked"."person" IS NULL;
 
 -- evaluate/achieved
-«evaluate/achieved 11»
+«evaluate/achieved 8»
 «frequency/population/overlap 1»
 «hierarchies/range 4»
 «hierarchies/nesting 32»
@@ -3410,10 +3492,75 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
+«evaluate/achieved 9»
+«evaluate/achieved 10»
+«evaluate/achieved 11»
 «evaluate/achieved 12»
+«hierarchies/range 8»
+«hierarchies/range 9»
+«hierarchies/nesting 34»
+«hierarchies/nesting 35»
+"kanon_run_widths_domain1" AS (
+SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
+  ('M', 'x', '*'),
+  ('it''s', 'x', '*'),
+  ('F\', 'y', '*')
+)),
 «evaluate/achieved 13»
-«evaluate/achieved 14»
-"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."person" AS unit, 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 15» AS frequency GROUP BY "q0", "q1", value_code) AS counted), "kanon_run_nested2" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 16» AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST(class_size AS REAL) / CAST("m1" AS REAL) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST(class_size AS REAL) / CAST("m1" AS REAL) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 6» AS "violating_classes1", SUM«evaluate/achieved 7» AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 5) AND ("m1" >= class_size AND "m1" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m1" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m1" AS REAL)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0", "values1"."m1" AS "m1" FROM «evaluate/achieved 8» AS base JOIN «evaluate/achieved 18» AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM "kanon_run_nested2" AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS "values1"."k0" AND base."k1" IS "values1"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+"kanon_run_nested0" AS «evaluate/achieved 14», "kanon_run_nested1" AS «evaluate/achieved 15», "kanon_run_nested2" AS (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, base."x0" AS "x0", base."x1" AS "x1", "values0"."m0" AS "m0", "values0"."m1_own" AS "m1_own", "values1"."m2" AS "m2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_rows, COUNT(DISTINCT unit) AS class_size, SUM(COUNT(DISTINCT unit)) OVER () AS all_size, MIN(CAST(CAST("q0" AS TEXT) AS TEXT) COLLATE BINARY) AS "x0", MIN(CAST(CAST("q1" AS TEXT) AS TEXT) COLLATE BINARY) AS "x1" FROM (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."person" AS unit, 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1") AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1_own" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share, MIN(CAST(CAST("q0" AS TEXT) AS TEXT) COLLATE BINARY) AS "x0", MIN(CAST(CAST("q1" AS TEXT) AS TEXT) COLLATE BINARY) AS "x1" FROM (SELECT "q0", "q1", person AS value_code, 0 AS reference_share, CAST(NULL AS TEXT) AS unit, row_count FROM "kanon_run_nested0" AS counted) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m2" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share, MIN(CAST(CAST("q0" AS TEXT) AS TEXT) COLLATE BINARY) AS "x0", MIN(CAST(CAST("q1" AS TEXT) AS TEXT) COLLATE BINARY) AS "x1" FROM (SELECT "q0", "q1", person AS value_code, 0 AS reference_share, CAST(NULL AS TEXT) AS unit, row_count FROM "kanon_run_nested1" AS counted) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS "values1"."k0" AND base."k1" IS "values1"."k1"), "kanon_run_nested3" AS «evaluate/achieved 16», "kanon_run_nested4" AS «evaluate/achieved 17» SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" > 1.20000000000000016e-08 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX(CASE WHEN "m2" > 0 THEN CAST(class_size AS REAL) / CAST("m2" AS REAL) END) AS "worst2", SUM(CASE WHEN CASE WHEN "m2" > 0 THEN CAST(class_size AS REAL) / CAST("m2" AS REAL) END IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= class_size AND "m2" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m2" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m2" AS REAL) THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= class_size AND "m2" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m2" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m2" AS REAL) THEN 0 ELSE class_rows END) AS "violating_rows2" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN ("m0" >= 5) AND ("m1" > 1.20000000000000016e-08) AND ("m2" >= class_size AND "m2" > 0 AND CAST(class_size AS REAL) <= 5.00000000999999972e-01 * CAST("m2" AS REAL) AND CAST(class_size AS REAL) >= -1.00000000000000006e-09 * CAST("m2" AS REAL)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+01 * (1 - class_loss) - 3.00000000000000000e+00 * CASE WHEN "m1_own" >= 5 THEN 0 WHEN "m1_own" > 0 THEN 1 / CAST("m1_own" AS REAL) ELSE 1 END AS "m1" FROM (SELECT classes."k0" AS "k0", classes."k1" AS "k1", classes."class_rows" AS "class_rows", classes."class_size" AS "class_size", classes."all_size" AS "all_size", classes."m0" AS "m0", classes."m1_own" AS "m1_own", classes."m2" AS "m2", CAST«evaluate/achieved 18» / 1.38629436111989057e+00 AS class_loss FROM "kanon_run_nested2" AS classes LEFT JOIN "kanon_run_nested3" AS "sizes0" ON classes."x0" = "sizes0".code LEFT JOIN "kanon_run_nested4" AS "sizes1" ON classes."x1" = "sizes1".code) AS widened) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+
+-- engines/scratch/domain
+CREATE TEMPORARY TABLE "kanon_run_domain0" ("l0" TEXT NOT NULL, "l1" TEXT NOT NULL, "l2" TEXT NOT NULL);
+
+-- engines/scratch/load
+INSERT INTO "kanon_run_domain0" VALUES
+  ('M', 'x', '*'),
+  ('it''s', 'x', '*'),
+  ('F\', 'y', '*'),
+  ('O', 'y', '*');
+
+-- hierarchies/lookup_rows
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS found LEFT JOIN «hierarchies/coverage 9» AS labelled ON found.value COLLATE BINARY = labelled."l0";
+
+-- hierarchies/nesting
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+
+-- hierarchies/coverage
+«hierarchies/coverage 1»;
+
+-- frequency/widest
+SELECT 0 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+UNION ALL
+SELECT 0 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("c1") AS most_siblings FROM "kanon_run_lookup0" AS labelled;
+
+-- frequency/encode
+CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", vectors.row_count AS row_count FROM (SELECT "q0", CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS "lookup0".value;
+
+-- frequency/marginals
+«frequency/marginals 1»
+UNION ALL
+«frequency/marginals 2»;
+
+-- «evaluate/node 22»
+(SELECT widened.*, 1.20000000000000000e+03 * (1 - class_loss) - 3.00000000000000000e+03 * CASE WHEN "class_size" >= 5 THEN 0 WHEN "class_size" > 0 THEN 1 / CAST("class_size" AS REAL) ELSE 1 END AS "m0" FROM (SELECT classes."class_rows" AS "class_rows", classes."class_size" AS "class_size", classes."z0" AS "z0", CAST((0.00000000000000000e+00 + CASE WHEN classes."x0" IS NULL THEN 0 ELSE LN(CAST("sizes0".label_size AS REAL)) END) AS REAL) / 1.60943791243410028e+00 AS class_loss FROM (SELECT CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(row_count) AS INTEGER) AS class_size, MIN("code0") AS "z0", MIN("code0") AS "x0" FROM "kanon_run_frequency" GROUP BY "code0") AS classes LEFT JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_lookup0") AS "sizes0" ON classes."x0" = "sizes0".code) AS widened)
+
+-- evaluate/node
+SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("m0" > 1.20000000000000016e-06) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("m0" > 1.20000000000000016e-06) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN ("m0" > 1.20000000000000016e-06) THEN class_rows * "y0" ELSE 0 END) AS "covered_0" FROM «evaluate/node 22» AS classes JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "y0" FROM "kanon_run_lookup0") AS "sizes0" ON classes."z0" = "sizes0".code;
+
+-- evaluate/achieved
+SELECT CASE WHEN satisfied = 1 THEN CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END ELSE -1 END AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" > 1.20000000000000016e-06 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" > 1.20000000000000016e-06 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT "k0", "class_rows", "class_size", "m0", CASE WHEN ("m0" > 1.20000000000000016e-06) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+03 * (1 - class_loss) - 3.00000000000000000e+03 * CASE WHEN "class_size" >= 5 THEN 0 WHEN "class_size" > 0 THEN 1 / CAST("class_size" AS REAL) ELSE 1 END AS "m0" FROM (SELECT classes."k0" AS "k0", classes."class_rows" AS "class_rows", classes."class_size" AS "class_size", CAST((0.00000000000000000e+00 + CASE WHEN classes."x0" IS NULL THEN 0 ELSE LN(CAST("sizes0".label_size AS REAL)) END) AS REAL) / 1.60943791243410028e+00 AS class_loss FROM (SELECT "code0" AS "k0", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(row_count) AS INTEGER) AS class_size, MIN("code0") AS "x0" FROM "kanon_run_frequency" GROUP BY "code0") AS classes LEFT JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_lookup0") AS "sizes0" ON classes."x0" = "sizes0".code) AS widened) AS classes) AS flagged GROUP BY CASE WHEN satisfied = 1 THEN CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END ELSE -1 END;
+
+-- evaluate/node
+SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("m0" > 1.20000000000000016e-06) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("m0" > 1.20000000000000016e-06) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN ("m0" > 1.20000000000000016e-06) THEN class_rows * class_rows ELSE 0 END) AS "kept_squares", SUM(class_rows * class_rows) AS "squares" FROM (SELECT widened.*, 1.20000000000000000e+03 * (1 - class_loss) - 3.00000000000000000e+03 * CASE WHEN "class_size" >= 5 THEN 0 WHEN "class_size" > 0 THEN 1 / CAST("class_size" AS REAL) ELSE 1 END AS "m0" FROM (SELECT classes."class_rows" AS "class_rows", classes."class_size" AS "class_size", CAST((0.00000000000000000e+00 + CASE WHEN classes."x0" IS NULL THEN 0 ELSE LN(CAST("sizes0".label_size AS REAL)) END) AS REAL) / 1.60943791243410028e+00 AS class_loss FROM (SELECT CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(row_count) AS INTEGER) AS class_size, MIN("code0") AS "x0" FROM "kanon_run_frequency" GROUP BY "code0") AS classes LEFT JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_lookup0") AS "sizes0" ON classes."x0" = "sizes0".code) AS widened) AS classes;
+
+-- evaluate/node
+SELECT * FROM (WITH "kanon_run_nested0" AS (SELECT "code0" AS "k0", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(row_count) AS INTEGER) AS class_size, MIN("code0") AS "z0", MIN("code0") AS "x0" FROM "kanon_run_frequency" GROUP BY "code0"), "kanon_run_nested1" AS (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_lookup0") SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN satisfied = 1 THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN satisfied = 1 THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN NOT (satisfied = 1) THEN class_rows * LN("sharing_0") ELSE 0 END) AS "suppressed_log_0" FROM (SELECT flagged.*, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) OVER (PARTITION BY "z0") AS "sharing_0" FROM (SELECT "k0", "z0", "class_rows", "class_size", "m0", CASE WHEN ("m0" > 1.20000000000000016e-06) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+03 * (1 - class_loss) - 3.00000000000000000e+03 * CASE WHEN "class_size" >= 5 THEN 0 WHEN "class_size" > 0 THEN 1 / CAST("class_size" AS REAL) ELSE 1 END AS "m0" FROM (SELECT classes."k0" AS "k0", classes."class_rows" AS "class_rows", classes."class_size" AS "class_size", classes."z0" AS "z0", CAST((0.00000000000000000e+00 + CASE WHEN classes."x0" IS NULL THEN 0 ELSE LN(CAST("sizes0".label_size AS REAL)) END) AS REAL) / 1.60943791243410028e+00 AS class_loss FROM "kanon_run_nested0" AS classes LEFT JOIN "kanon_run_nested1" AS "sizes0" ON classes."x0" = "sizes0".code) AS widened) AS classes) AS flagged) AS classes) AS term;
+
+-- evaluate/node
+SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("m0" > 1.20000000000000016e-06) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("m0" > 1.20000000000000016e-06) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN ("m0" > 1.20000000000000016e-06) THEN CAST(class_rows AS REAL) * "y0" ELSE 0 END) AS "kept_vectors", SUM(CAST(class_rows AS REAL) * "y0") AS "vectors" FROM «evaluate/node 22» AS classes JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "y0" FROM "kanon_run_lookup0") AS "sizes0" ON classes."z0" = "sizes0".code;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_domain0";
 
 -- hierarchies/forms
 SELECT MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "greatest1", MIN(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "least2", MAX(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "greatest2" FROM "clinic"."other" AS checked;
@@ -3427,34 +3574,34 @@ SELECT MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal'
 -- disclosure/beliefs/weights
 SELECT SUM(CASE WHEN CAST("checked"."weight" AS REAL) >= 0 AND CAST("checked"."weight" AS REAL) < 1e300 THEN 0 ELSE 1 END) AS unusable, SUM(CASE WHEN CAST("checked"."weight" AS REAL) > 0 THEN 1 ELSE 0 END) AS positive FROM "clinic"."survey" AS checked;
 
--- «hierarchies/range 7»
+-- «hierarchies/range 12»
 (SELECT "kanon_source"."age" AS "q0", "kanon_source"."sex" COLLATE BINARY AS "q1", "kanon_source"."dx" COLLATE BINARY AS "s", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."age", "kanon_source"."sex" COLLATE BINARY, "kanon_source"."dx" COLLATE BINARY)
 
--- «hierarchies/range 6»
-WITH "kanon_run_beliefs0_counted_source" AS «hierarchies/range 7»,
+-- «hierarchies/range 11»
+WITH "kanon_run_beliefs0_counted_source" AS «hierarchies/range 12»,
 
--- «hierarchies/range 8»
+-- «hierarchies/range 13»
 "kanon_run_beliefs0_background" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."dx" COLLATE BINARY AS "s", SUM(CAST("checked"."weight" AS REAL)) AS weight FROM "clinic"."survey" AS checked GROUP BY "checked"."age", "checked"."sex" COLLATE BINARY, "checked"."dx" COLLATE BINARY),
 
--- «hierarchies/range 9»
+-- «hierarchies/range 14»
 "kanon_run_beliefs0_joint" AS (SELECT "q0", "q1", "s", SUM(weight) AS weight, CAST(SUM(held) AS INTEGER) AS held FROM (SELECT "q0", "q1", "s", CAST(0 AS REAL) AS weight, CAST(row_count AS INTEGER) AS held FROM "kanon_run_beliefs0_counted_source" UNION ALL SELECT "q0", "q1", "s", weight, CAST(0 AS INTEGER) FROM "kanon_run_beliefs0_background") AS known GROUP BY "q0", "q1", "s"),
 
 -- hierarchies/range
-«hierarchies/range 6»
-«hierarchies/range 8»
-«hierarchies/range 9»
+«hierarchies/range 11»
+«hierarchies/range 13»
+«hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs0_vectors") AS distinct_values WHERE NOT value IS NULL AND NOT «hierarchies/range 1»;
 
--- «hierarchies/nesting 35»
+-- «hierarchies/nesting 37»
 "kanon_run_beliefs0_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs0_vectors") AS distinct_values) AS labelled),
 
 -- hierarchies/nesting
-«hierarchies/range 6»
-«hierarchies/range 8»
-«hierarchies/range 9»
+«hierarchies/range 11»
+«hierarchies/range 13»
+«hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 35»
+«hierarchies/nesting 37»
 "kanon_run_beliefs0_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3465,22 +3612,22 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs0_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 29»
+-- «hierarchies/coverage 30»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_beliefs0_vectors") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs0_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
-«hierarchies/range 6»
-«hierarchies/range 8»
-«hierarchies/range 9»
+«hierarchies/range 11»
+«hierarchies/range 13»
+«hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 35»
+«hierarchies/nesting 37»
 "kanon_run_beliefs0_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 29»
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 30»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -3489,17 +3636,17 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS do
 "kanon_run_beliefs0_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 5»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 29»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 30»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
-«hierarchies/range 6»
-«hierarchies/range 8»
-«hierarchies/range 9»
+«hierarchies/range 11»
+«hierarchies/range 13»
+«hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 35»
+«hierarchies/nesting 37»
 «frequency/population/ambiguous 4»
 "kanon_run_beliefs0_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
@@ -3532,11 +3679,11 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 (SELECT "v0", "q0", "v1", "q1" FROM "kanon_run_beliefs0_matches" UNION ALL SELECT vectors."q0", classes."q0", vectors."q1", classes."q1" FROM "kanon_run_beliefs0_vectors" AS vectors CROSS JOIN (SELECT * FROM "kanon_run_beliefs0_classes" WHERE is_top = 1) AS classes)
 
 -- disclosure/beliefs/shared
-«hierarchies/range 6»
-«hierarchies/range 8»
-«hierarchies/range 9»
+«hierarchies/range 11»
+«hierarchies/range 13»
+«hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 35»
+«hierarchies/nesting 37»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3578,11 +3725,11 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 (SELECT "q0", "q1", "v0", "v1", of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN CAST(weight AS REAL) / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN CAST(likelihood AS REAL) / posterior_total ELSE 0 END AS posterior FROM "kanon_run_with_cells_of_person_of_15" AS cells_of_person WHERE of_person = 0 OR people > 0)
 
 -- disclosure/beliefs/compared
-«hierarchies/range 6»
-«hierarchies/range 8»
-«hierarchies/range 9»
+«hierarchies/range 11»
+«hierarchies/range 13»
+«hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 35»
+«hierarchies/nesting 37»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3615,11 +3762,11 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 (SELECT "q0", "q1", CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 THEN MAX(belief_change) END AS belief_change, CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 AND MAX(exposed) = 0 THEN 0 ELSE 1 END AS exposed, CASE WHEN MAX(impossible) = 1 THEN SUM(people) ELSE SUM(people * exposed) END AS exposed_persons, SUM(people) AS people, MAX(impossible) AS impossible, SUM(CASE WHEN impossible = 0 THEN people * unknown ELSE 0 END) AS unknown_persons FROM "kanon_run_with_persons_of_20" AS persons GROUP BY "q0", "q1")
 
 -- disclosure/beliefs/summary
-«hierarchies/range 6»
-«hierarchies/range 8»
-«hierarchies/range 9»
+«hierarchies/range 11»
+«hierarchies/range 13»
+«hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 35»
+«hierarchies/nesting 37»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3644,26 +3791,26 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 "kanon_run_beliefs0_judged" AS «disclosure/beliefs/summary 3»
 SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impossible) AS impossible, SUM(CASE WHEN people = 0 THEN 1 ELSE 0 END) AS of_nobody, SUM(unknown_persons) AS unknown_people, MAX(belief_change) AS belief_change, (SELECT SUM(held) FROM (SELECT SUM(held) AS held FROM (SELECT "q0", "q1", held, 0 AS is_behind FROM "kanon_run_beliefs0_joint" UNION ALL SELECT "v0", "v1", 0 AS held, 1 AS is_behind FROM "kanon_run_beliefs0_behind") AS every_vector GROUP BY "q0", "q1" HAVING SUM(is_behind) > 0) AS every_person) AS all_people FROM "kanon_run_beliefs0_judged";
 
--- «hierarchies/range 10»
-WITH "kanon_run_beliefs1_counted_source" AS «hierarchies/range 7»,
+-- «hierarchies/range 15»
+WITH "kanon_run_beliefs1_counted_source" AS «hierarchies/range 12»,
 
--- «hierarchies/range 11»
+-- «hierarchies/range 16»
 "kanon_run_beliefs1_joint" AS (SELECT "q0", "q1", "s", SUM(weight) AS weight, CAST(SUM(held) AS INTEGER) AS held FROM (SELECT "q0", "q1", "s", CAST(row_count AS REAL) AS weight, CAST(row_count AS INTEGER) AS held FROM "kanon_run_beliefs1_counted_source") AS known GROUP BY "q0", "q1", "s"),
 
 -- hierarchies/range
-«hierarchies/range 10»
-«hierarchies/range 11»
+«hierarchies/range 15»
+«hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs1_vectors") AS distinct_values WHERE NOT value IS NULL AND NOT «hierarchies/range 1»;
 
--- «hierarchies/nesting 36»
+-- «hierarchies/nesting 38»
 "kanon_run_beliefs1_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs1_vectors") AS distinct_values) AS labelled),
 
 -- hierarchies/nesting
-«hierarchies/range 10»
-«hierarchies/range 11»
+«hierarchies/range 15»
+«hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 36»
+«hierarchies/nesting 38»
 "kanon_run_beliefs1_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3674,21 +3821,21 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs1_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 30»
+-- «hierarchies/coverage 31»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_beliefs1_vectors") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs1_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
-«hierarchies/range 10»
-«hierarchies/range 11»
+«hierarchies/range 15»
+«hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 36»
+«hierarchies/nesting 38»
 "kanon_run_beliefs1_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 30»
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 31»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -3697,16 +3844,16 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS do
 "kanon_run_beliefs1_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 8»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 30»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 31»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
-«hierarchies/range 10»
-«hierarchies/range 11»
+«hierarchies/range 15»
+«hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 36»
+«hierarchies/nesting 38»
 «frequency/population/ambiguous 7»
 "kanon_run_beliefs1_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
@@ -3739,10 +3886,10 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 (SELECT "v0", "q0", "v1", "q1" FROM "kanon_run_beliefs1_matches" UNION ALL SELECT vectors."q0", classes."q0", vectors."q1", classes."q1" FROM "kanon_run_beliefs1_vectors" AS vectors CROSS JOIN (SELECT * FROM "kanon_run_beliefs1_classes" WHERE is_top = 1) AS classes)
 
 -- disclosure/beliefs/shared
-«hierarchies/range 10»
-«hierarchies/range 11»
+«hierarchies/range 15»
+«hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 36»
+«hierarchies/nesting 38»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3784,10 +3931,10 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 (SELECT "q0", "q1", "v0", "v1", of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN CAST(weight AS REAL) / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN CAST(likelihood AS REAL) / posterior_total ELSE 0 END AS posterior FROM "kanon_run_with_cells_of_person_of_14" AS cells_of_person WHERE of_person = 0 OR people > 0)
 
 -- disclosure/beliefs/compared
-«hierarchies/range 10»
-«hierarchies/range 11»
+«hierarchies/range 15»
+«hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 36»
+«hierarchies/nesting 38»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3814,10 +3961,10 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 (SELECT "q0", "q1", of_person * MAX(people) AS people, CASE WHEN of_person = 0 AND MIN(class_weight) <= 0 THEN 1 ELSE 0 END AS impossible, CASE WHEN (of_person = 0 AND MIN(class_weight) <= 0) OR (of_person = 1 AND (MAX(prior_total) <= 0 OR MAX(posterior_total) <= 0)) THEN 1 ELSE 0 END AS unknown, CASE WHEN of_person = 1 AND MAX(prior_total) > 0 AND MAX(posterior_total) > 0 THEN MAX(ABS(posterior - prior)) END AS belief_change, CASE WHEN of_person = 0 THEN 0 WHEN MAX(prior_total) <= 0 OR MAX(posterior_total) <= 0 THEN 1 WHEN MAX(CASE WHEN held > 0 AND posterior > 9.00000000999999994e-01 AND prior <= 9.00000000999999994e-01 THEN 1 ELSE 0 END) = 1 THEN 1 WHEN MAX(CASE WHEN people > held AND posterior < 9.99999900000000073e-03 AND prior >= 9.99999900000000073e-03 THEN 1 ELSE 0 END) = 1 THEN 1 ELSE 0 END AS exposed FROM "kanon_run_beliefs1_believed" GROUP BY of_person, "q0", "q1", "v0", "v1")
 
 -- disclosure/beliefs/summary
-«hierarchies/range 10»
-«hierarchies/range 11»
+«hierarchies/range 15»
+«hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 36»
+«hierarchies/nesting 38»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3843,11 +3990,11 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impossible) AS impossible, SUM(CASE WHEN people = 0 THEN 1 ELSE 0 END) AS of_nobody, SUM(unknown_persons) AS unknown_people, MAX(belief_change) AS belief_change, (SELECT SUM(held) FROM (SELECT SUM(held) AS held FROM (SELECT "q0", "q1", held, 0 AS is_behind FROM "kanon_run_beliefs1_joint" UNION ALL SELECT "v0", "v1", 0 AS held, 1 AS is_behind FROM "kanon_run_beliefs1_behind") AS every_vector GROUP BY "q0", "q1" HAVING SUM(is_behind) > 0) AS every_person) AS all_people FROM "kanon_run_beliefs1_judged";
 
 -- evaluate/achieved
-«hierarchies/range 6»
-«hierarchies/range 8»
-«hierarchies/range 9»
+«hierarchies/range 11»
+«hierarchies/range 13»
+«hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 35»
+«hierarchies/nesting 37»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3870,10 +4017,10 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 «disclosure/beliefs/summary 1»
 «disclosure/beliefs/summary 2»
 "kanon_run_beliefs0_judged" AS «disclosure/beliefs/summary 3»,
-"kanon_run_beliefs1_counted_source" AS «hierarchies/range 7»,
-«hierarchies/range 11»
+"kanon_run_beliefs1_counted_source" AS «hierarchies/range 12»,
+«hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 36»
+«hierarchies/nesting 38»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3896,27 +4043,21 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 "kanon_run_beliefs1_believed" AS (SELECT "q0", "q1", "v0", "v1", of_person, held, people, class_weight, prior_total, posterior_total, CASE WHEN prior_total > 0 THEN CAST(weight AS REAL) / prior_total ELSE 0 END AS prior, CASE WHEN posterior_total > 0 THEN CAST(likelihood AS REAL) / posterior_total ELSE 0 END AS posterior FROM "kanon_run_with_cells_of_person_of_36" AS cells_of_person WHERE of_person = 0 OR people > 0),
 "kanon_run_with_persons_of_41" AS «disclosure/beliefs/summary 4»,
 "kanon_run_beliefs1_judged" AS (SELECT "q0", "q1", CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 THEN MAX(belief_change) END AS belief_change, CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 AND MAX(exposed) = 0 THEN 0 ELSE 1 END AS exposed, CASE WHEN MAX(impossible) = 1 THEN SUM(people) ELSE SUM(people * exposed) END AS exposed_persons, SUM(people) AS people, MAX(impossible) AS impossible, SUM(CASE WHEN impossible = 0 THEN people * unknown ELSE 0 END) AS unknown_persons FROM "kanon_run_with_persons_of_41" AS persons GROUP BY "q0", "q1"),
-"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM "kanon_run_beliefs0_judged") AS frequency GROUP BY "q0", "q1", value_code) AS counted), "kanon_run_nested2" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM "kanon_run_beliefs1_judged") AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX("m0_second") AS "second0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX("m1_second") AS "second1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m0_second", "m1", "m1_second", CASE WHEN ("m0_second" = 0) AND ("m1_second" = 0) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m0_second" AS "m0_second", "values1"."m1" AS "m1", "values1"."m1_second" AS "m1_second" FROM «evaluate/achieved 17» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS "m0", MAX(exposed) AS "m0_second" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS "m1", MAX(exposed) AS "m1_second" FROM "kanon_run_nested2" AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS "values1"."k0" AND base."k1" IS "values1"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
-
--- hierarchies/forms
-SELECT MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "greatest1" FROM "clinic"."visits" AS checked;
-
--- «hierarchies/range 12»
-(SELECT "kanon_source"."age" AS "q0", "kanon_source"."sex" COLLATE BINARY AS "q1", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."age", "kanon_source"."sex" COLLATE BINARY)
+"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM "kanon_run_beliefs0_judged") AS frequency GROUP BY "q0", "q1", value_code) AS counted), "kanon_run_nested2" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM "kanon_run_beliefs1_judged") AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX("m0_second") AS "second0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX("m1_second") AS "second1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m0_second", "m1", "m1_second", CASE WHEN ("m0_second" = 0) AND ("m1_second" = 0) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m0_second" AS "m0_second", "values1"."m1" AS "m1", "values1"."m1_second" AS "m1_second" FROM «evaluate/achieved 19» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS "m0", MAX(exposed) AS "m0_second" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS "m1", MAX(exposed) AS "m1_second" FROM "kanon_run_nested2" AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS "values1"."k0" AND base."k1" IS "values1"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- hierarchies/range
-WITH "kanon_run_consistency_records" AS «hierarchies/range 12»
+WITH "kanon_run_consistency_records" AS «hierarchies/range 7»
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistency_records") AS distinct_values WHERE NOT value IS NULL AND NOT «hierarchies/range 1»;
 
--- «hierarchies/nesting 37»
-WITH "kanon_run_consistency_records" AS «hierarchies/range 12»,
+-- «hierarchies/nesting 39»
+WITH "kanon_run_consistency_records" AS «hierarchies/range 7»,
 
--- «hierarchies/nesting 38»
+-- «hierarchies/nesting 40»
 "kanon_run_consistency_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistency_records") AS distinct_values) AS labelled),
 
 -- hierarchies/nesting
-«hierarchies/nesting 37»
-«hierarchies/nesting 38»
+«hierarchies/nesting 39»
+«hierarchies/nesting 40»
 "kanon_run_consistency_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3927,19 +4068,19 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_consistency_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 31»
+-- «hierarchies/coverage 32»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_consistency_records") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_consistency_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
-«hierarchies/nesting 37»
-«hierarchies/nesting 38»
+«hierarchies/nesting 39»
+«hierarchies/nesting 40»
 "kanon_run_consistency_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 31»
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 32»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistency_records" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistency_records" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -3948,14 +4089,14 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS
 "kanon_run_consistency_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_consistency_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 11»
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 31»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 32»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_consistency_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
-«hierarchies/nesting 37»
-«hierarchies/nesting 38»
+«hierarchies/nesting 39»
+«hierarchies/nesting 40»
 «frequency/population/ambiguous 10»
 "kanon_run_consistency_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
@@ -3973,8 +4114,8 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 (SELECT "kanon_source"."age" AS "q0", "kanon_source"."sex" COLLATE BINARY AS "q1", COUNT(*) AS row_count FROM "clinic"."other" AS kanon_source GROUP BY "kanon_source"."age", "kanon_source"."sex" COLLATE BINARY)
 
 -- frequency/all_found
-«hierarchies/nesting 37»
-«hierarchies/nesting 38»
+«hierarchies/nesting 39»
+«hierarchies/nesting 40»
 "kanon_run_consistency_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3998,7 +4139,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."visits" AS whole) AS "there0"
 (SELECT classes."q0" AS "q0", classes."q1" AS "q1", classes."l0" AS "l0", classes."l1" AS "l1", CASE WHEN classes.is_top = 1 THEN CAST(0 AS INTEGER) ELSE CAST(DENSE_RANK() OVER (ORDER BY classes."l0" NULLS LAST, classes."l1" NULLS LAST) AS INTEGER) END AS place, counted.row_count AS row_count FROM "kanon_run_consistency_classes" AS classes JOIN "kanon_run_consistency_rows" AS counted ON classes."q0" IS counted."q0" AND classes."q1" IS counted."q1")
 
 -- evaluate/consistency/sizes
-«hierarchies/nesting 37»
+«hierarchies/nesting 39»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
@@ -4030,12 +4171,12 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS vectors) AS vec
 "kanon_run_consistency_edges" AS «evaluate/consistency/summary 8»
 
 -- evaluate/consistency/summary
-«hierarchies/nesting 37»
+«hierarchies/nesting 39»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-«hierarchies/nesting 38»
+«hierarchies/nesting 40»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4053,9 +4194,9 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 SELECT (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_numbered" AS vectors) AS all_records, (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_shown" AS shown) AS all_rows, COALESCE(SUM(CASE WHEN record_edge = 1 THEN records ELSE 0 END), 0) AS known_records, COALESCE(SUM(CASE WHEN row_edge = 1 THEN released ELSE 0 END), 0) AS known_rows, COALESCE(MAX(degree), 0) AS degree, COALESCE(SUM(CASE WHEN row_edge = 1 AND released > of_row THEN released - of_row ELSE 0 END), 0) AS missing_records FROM (SELECT records, released, COUNT(*) OVER (PARTITION BY vector) AS degree, SUM(records) OVER (PARTITION BY place) AS of_row, ROW_NUMBER() OVER (PARTITION BY vector ORDER BY place NULLS LAST) AS record_edge, ROW_NUMBER() OVER (PARTITION BY place ORDER BY vector NULLS LAST) AS row_edge FROM "kanon_run_consistency_edges" AS edges) AS beside;
 
 -- evaluate/consistency/graph
-«hierarchies/nesting 37»
+«hierarchies/nesting 39»
 «evaluate/consistency/sizes 1»
-«hierarchies/nesting 38»
+«hierarchies/nesting 40»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 2»
@@ -4079,9 +4220,9 @@ SELECT own, low, high, place, MIN(released) AS released, SUM(records) AS records
 WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-"kanon_run_consistency_records" AS «hierarchies/range 12»,
+"kanon_run_consistency_records" AS «hierarchies/range 7»,
 «evaluate/consistency/sizes 1»
-«hierarchies/nesting 38»
+«hierarchies/nesting 40»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4101,7 +4242,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
   ('0', '0')
 )),
-"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT shown."q0" AS "q0", shown."q1" AS "q1", 1 AS value_code, 0 AS reference_share, COALESCE(counted.records, 0) AS records, COALESCE(counted.fewest_rows, 0) AS fewest_rows, COALESCE(CAST(matches.l1 AS INTEGER), 0) AS fewest_matches, 1 AS row_count FROM "kanon_run_consistency_shown" AS shown LEFT JOIN "kanon_run_consistency_counted" AS counted ON shown.place = counted.place LEFT JOIN "kanon_run_consistency_matches" AS matches ON shown.place = CAST(matches.l0 AS INTEGER)) AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows3" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 17» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(CASE WHEN records < fewest_rows THEN records ELSE fewest_rows END) AS "m0", MIN(fewest_rows) AS "m1", MIN(records) AS "m2", MIN(fewest_matches) AS "m3" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+"kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT shown."q0" AS "q0", shown."q1" AS "q1", 1 AS value_code, 0 AS reference_share, COALESCE(counted.records, 0) AS records, COALESCE(counted.fewest_rows, 0) AS fewest_rows, COALESCE(CAST(matches.l1 AS INTEGER), 0) AS fewest_matches, 1 AS row_count FROM "kanon_run_consistency_shown" AS shown LEFT JOIN "kanon_run_consistency_counted" AS counted ON shown.place = counted.place LEFT JOIN "kanon_run_consistency_matches" AS matches ON shown.place = CAST(matches.l0 AS INTEGER)) AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows3" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 19» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(CASE WHEN records < fewest_rows THEN records ELSE fewest_rows END) AS "m0", MIN(fewest_rows) AS "m1", MIN(records) AS "m2", MIN(fewest_matches) AS "m3" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- hierarchies/nesting
 WITH "kanon_run_domain_sensitive0" AS (
@@ -4114,10 +4255,10 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_domain_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 32»
+-- «hierarchies/coverage 33»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT DISTINCT "v0" AS value FROM "kanon_run_raw0") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2" FROM "kanon_run_domain_sensitive0") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
--- «hierarchies/coverage 33»
+-- «hierarchies/coverage 34»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive0" AS labels JOIN (SELECT "v0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw0" GROUP BY "v0") AS found ON labels.value IS found.value
 
 -- hierarchies/coverage
@@ -4128,13 +4269,13 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2", column4 AS "l3" FROM (
   ('it''s', 'y', 'x', '*'),
   ('b\', 'w', 'z', '*')
 )),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 32»
-«hierarchies/coverage 33»;
-
--- «evaluate/achieved 19»
-"kanon_run_reference0" AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS reference_share, "group1", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group1") AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group2") AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS "group_share2" FROM (SELECT counts.value, counts.reference_count, lookup."c1" AS "group1", lookup."c2" AS "group2" FROM (SELECT "original"."dx" COLLATE BINARY AS value, COUNT(*) AS reference_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY) AS counts LEFT JOIN "kanon_run_lookup_sensitive0" AS lookup ON counts.value IS lookup.value) AS value_counts),
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 33»
+«hierarchies/coverage 34»;
 
 -- «evaluate/achieved 20»
+"kanon_run_reference0" AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS reference_share, "group1", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group1") AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group2") AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS "group_share2" FROM (SELECT counts.value, counts.reference_count, lookup."c1" AS "group1", lookup."c2" AS "group2" FROM (SELECT "original"."dx" COLLATE BINARY AS value, COUNT(*) AS reference_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY) AS counts LEFT JOIN "kanon_run_lookup_sensitive0" AS lookup ON counts.value IS lookup.value) AS value_counts),
+
+-- «evaluate/achieved 21»
 "kanon_run_nested0" AS (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share, reference."group1" AS "group1", reference."group_share1" AS "group_share1", reference."group2" AS "group2", reference."group_share2" AS "group_share2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, CAST(COUNT(*) AS INTEGER) AS value_rows, CAST(COUNT(*) AS INTEGER) AS value_count FROM (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", "checked"."dx" COLLATE BINARY AS value_code, 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1", value_code) AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS reference.reference_value) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 AND SUM(CASE WHEN value_count > 0 AND group1 IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 5» / 3 ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "group1", "group_share1", "group2", "group_share2", SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total, SUM(value_count) OVER (PARTITION BY "k0", "k1", "group1") AS "group_total1", SUM(value_count) OVER (PARTITION BY "k0", "k1", "group2") AS "group_total2" FROM "kanon_run_nested0" AS counted) AS ranked GROUP BY "k0", "k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked
 
 -- evaluate/achieved
@@ -4145,38 +4286,38 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2", column4 AS "l3" FROM (
   ('it''s', 'y', 'x', '*'),
   ('b\', 'w', 'z', '*')
 )),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 32»,
-«evaluate/achieved 19»
-«evaluate/achieved 20»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 33»,
+«evaluate/achieved 20»
+«evaluate/achieved 21»;
 
--- «hierarchies/nesting 40»
+-- «hierarchies/nesting 42»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 6» COLLATE BINARY AS "l1", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l2" FROM (SELECT DISTINCT "v0" AS value FROM "kanon_run_raw0") AS distinct_values) AS labelled)
 
--- «hierarchies/nesting 39»
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 40»
+-- «hierarchies/nesting 41»
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 42»
 
 -- hierarchies/nesting
 WITH "kanon_run_raw0" AS (SELECT "original"."dx" COLLATE BINARY AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY),
-«hierarchies/nesting 39»
+«hierarchies/nesting 41»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT "original"."dx" COLLATE BINARY AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY),
-«hierarchies/nesting 39»
-«hierarchies/coverage 33»;
+«hierarchies/nesting 41»
+«hierarchies/coverage 34»;
 
 -- hierarchies/below_top
 WITH "kanon_run_raw0" AS (SELECT "original"."dx" COLLATE BINARY AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY),
-«hierarchies/nesting 39»
+«hierarchies/nesting 41»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1", SUM(CASE WHEN "l2" <> '*' THEN 1 ELSE 0 END) AS "others2" FROM "kanon_run_lookup_sensitive0" AS checked;
 
 -- evaluate/achieved
 WITH "kanon_run_raw0" AS (SELECT "original"."dx" COLLATE BINARY AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY),
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 40»,
-«evaluate/achieved 19»
-«evaluate/achieved 20»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 42»,
+«evaluate/achieved 20»
+«evaluate/achieved 21»;
 
 -- evaluate/achieved
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_rows, CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_size FROM (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
@@ -4190,30 +4331,30 @@ WITH "kanon_run_with_earlier_rows" AS (SELECT person, value, DENSE_RANK() OVER (
 -- hierarchies/forms
 SELECT MIN(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "greatest1" FROM "clinic"."visits_release" AS checked;
 
--- «hierarchies/nesting 41»
+-- «hierarchies/nesting 43»
 WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 20»,
 
--- «hierarchies/nesting 43»
+-- «hierarchies/nesting 45»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded0_people") AS distinct_values) AS labelled)
 
--- «hierarchies/nesting 42»
-"kanon_run_lookup0" AS «hierarchies/nesting 43»
+-- «hierarchies/nesting 44»
+"kanon_run_lookup0" AS «hierarchies/nesting 45»
 
 -- hierarchies/nesting
-«hierarchies/nesting 41»
-«hierarchies/nesting 42»
+«hierarchies/nesting 43»
+«hierarchies/nesting 44»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 34»
-"kanon_run_lookup0" AS «hierarchies/nesting 43»,
-
 -- «hierarchies/coverage 35»
+"kanon_run_lookup0" AS «hierarchies/nesting 45»,
+
+-- «hierarchies/coverage 36»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded0_people") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
-«hierarchies/nesting 41»
-«hierarchies/coverage 34»
-"kanon_run_lookup1" AS «hierarchies/coverage 35»
+«hierarchies/nesting 43»
+«hierarchies/coverage 35»
+"kanon_run_lookup1" AS «hierarchies/coverage 36»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -4227,7 +4368,7 @@ WITH "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/nesting 42»
+«hierarchies/nesting 44»
 SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS label FROM "kanon_run_downcoded0_classes") AS found LEFT JOIN (SELECT DISTINCT CAST("l0" AS TEXT) COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup0") AS "level0" ON found.label IS "level0".label LEFT JOIN (SELECT DISTINCT CAST("l1" AS TEXT) COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup0") AS "level1" ON found.label IS "level1".label;
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -4243,7 +4384,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT vectors."q0" AS "q0", vectors."q1" AS "q1", vectors."row_count" AS "row_count", cover.label AS "label0" FROM "kanon_run_downcoded0_people" AS vectors JOIN "kanon_run_downcoded0_cover0" AS cover ON vectors."q0" IS cover.value),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 35»,
+"kanon_run_lookup1" AS «hierarchies/coverage 36»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_downcoded0_classes") AS found ON labelled.label IS found.label),
@@ -4263,7 +4404,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 34»
+«hierarchies/coverage 35»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4281,7 +4422,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 34»
+«hierarchies/coverage 35»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4303,8 +4444,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 (SELECT SUM(own.row_count) FROM "kanon_run_downcoded0_classes" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded0_classes") AS "again0" ON own."q0" IS "again0".value JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded0_classes") AS "again1" ON own."q1" IS "again1".value)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 41»
-«hierarchies/coverage 34»
+«hierarchies/nesting 43»
+«hierarchies/coverage 35»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 52»
 «disclosure/attacks/downcoded_facts 1»
@@ -4318,8 +4459,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 53» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 54» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded0_lowest" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 41»
-«hierarchies/coverage 34»
+«hierarchies/nesting 43»
+«hierarchies/coverage 35»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 52»
 «disclosure/attacks/downcoded_facts 1»
@@ -4332,30 +4473,30 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 53» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 54» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded0_minimal" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
--- «hierarchies/nesting 44»
+-- «hierarchies/nesting 46»
 WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 20»,
 
--- «hierarchies/nesting 46»
+-- «hierarchies/nesting 48»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded1_people") AS distinct_values) AS labelled)
 
--- «hierarchies/nesting 45»
-"kanon_run_lookup0" AS «hierarchies/nesting 46»
+-- «hierarchies/nesting 47»
+"kanon_run_lookup0" AS «hierarchies/nesting 48»
 
 -- hierarchies/nesting
-«hierarchies/nesting 44»
-«hierarchies/nesting 45»
+«hierarchies/nesting 46»
+«hierarchies/nesting 47»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 36»
-"kanon_run_lookup0" AS «hierarchies/nesting 46»,
-
 -- «hierarchies/coverage 37»
+"kanon_run_lookup0" AS «hierarchies/nesting 48»,
+
+-- «hierarchies/coverage 38»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
-«hierarchies/nesting 44»
-«hierarchies/coverage 36»
-"kanon_run_lookup1" AS «hierarchies/coverage 37»
+«hierarchies/nesting 46»
+«hierarchies/coverage 37»
+"kanon_run_lookup1" AS «hierarchies/coverage 38»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -4369,11 +4510,11 @@ WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/nesting 45»
+«hierarchies/nesting 47»
 SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS label FROM "kanon_run_downcoded1_classes") AS found LEFT JOIN (SELECT DISTINCT CAST("l0" AS TEXT) COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup0") AS "level0" ON found.label IS "level0".label LEFT JOIN (SELECT DISTINCT CAST("l1" AS TEXT) COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup0") AS "level1" ON found.label IS "level1".label;
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 37»,
+"kanon_run_lookup1" AS «hierarchies/coverage 38»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT lookup.value AS value, 0 AS label_level, COALESCE(lookup."c0", 0) AS label_number, CAST(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE("lookup"."l0" COLLATE BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM("lookup"."l0" COLLATE BINARY, '0'), '.') ELSE "lookup"."l0" COLLATE BINARY END AS TEXT) COLLATE BINARY AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS occurring.value UNION ALL SELECT lookup.value AS value, 1 AS label_level, 0 AS label_number, CAST(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE("lookup"."l1" COLLATE BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM("lookup"."l1" COLLATE BINARY, '0'), '.') ELSE "lookup"."l1" COLLATE BINARY END AS TEXT) COLLATE BINARY AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS occurring.value),
@@ -4408,7 +4549,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 36»
+«hierarchies/coverage 37»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4426,7 +4567,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 36»
+«hierarchies/coverage 37»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4445,8 +4586,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 (SELECT SUM(own.row_count) FROM "kanon_run_downcoded1_classes" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded1_classes") AS "again0" ON own."q0" IS "again0".value JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_classes") AS "again1" ON own."q1" IS "again1".value)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 44»
-«hierarchies/coverage 36»
+«hierarchies/nesting 46»
+«hierarchies/coverage 37»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 13»
@@ -4460,8 +4601,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 56» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 57» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded1_lowest" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 44»
-«hierarchies/coverage 36»
+«hierarchies/nesting 46»
+«hierarchies/coverage 37»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 13»
@@ -4474,7 +4615,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 56» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 57» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded1_minimal" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
--- «hierarchies/coverage 38»
+-- «hierarchies/coverage 39»
 "kanon_run_lookup0" AS (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistent_people") AS found LEFT JOIN «hierarchies/coverage 9» AS labelled ON found.value COLLATE BINARY = labelled."l0"),
 
 -- hierarchies/coverage
@@ -4484,7 +4625,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «hierarchies/coverage 19»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistent_people" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
@@ -4516,7 +4657,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
@@ -4540,7 +4681,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
 SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
@@ -4565,7 +4706,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
@@ -4591,7 +4732,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
@@ -4675,19 +4816,10 @@ SELECT MIN(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(
 -- tables/totals
 SELECT SUM(row_count) AS row_count, 0 AS unknown_rows, 0 AS blank_rows, 0 AS negative, 0 AS most FROM "kanon_run_raw";
 
--- engines/scratch/domain
-CREATE TEMPORARY TABLE "kanon_run_domain0" ("l0" TEXT NOT NULL, "l1" TEXT NOT NULL, "l2" TEXT NOT NULL);
-
 -- engines/scratch/load
 INSERT INTO "kanon_run_domain0" VALUES
   ('M', 'x', '*'),
   ('F', 'y', '*');
-
--- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS found LEFT JOIN «hierarchies/coverage 9» AS labelled ON found.value COLLATE BINARY = labelled."l0";
-
--- hierarchies/nesting
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
 -- tables/finest
 CREATE TEMPORARY TABLE "kanon_run_finest" AS SELECT lookup0.l0 COLLATE BINARY AS "c0_0", lookup0.l1 COLLATE BINARY AS "c0_1", lookup1.l0 COLLATE BINARY AS "c1_0", CAST(SUM(vectors.row_count) AS INTEGER) AS row_count FROM "kanon_run_raw" AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS "lookup1".value GROUP BY lookup0.l0 COLLATE BINARY, lookup0.l1 COLLATE BINARY, lookup1.l0 COLLATE BINARY;
@@ -4737,9 +4869,6 @@ DROP TABLE IF EXISTS "kanon_run_cells";
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_finest";
-
--- engines/scratch/drop
-DROP TABLE IF EXISTS "kanon_run_domain0";
 
 -- tables/cells
 CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS INTEGER) AS cell_value, CAST(contributors AS INTEGER) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_0", "c0_1", "c1_0", SUM(row_count) AS cell_value, SUM(row_count) AS contributors FROM "kanon_run_finest" AS finest GROUP BY "c0_0", "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, CAST(NULL AS TEXT) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS INTEGER) AS cell_value, CAST(contributors AS INTEGER) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_1", "c1_0", SUM(row_count) AS cell_value, SUM(row_count) AS contributors FROM "kanon_run_finest" AS finest GROUP BY "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, CAST(NULL AS TEXT) AS "c0_0", CAST(NULL AS TEXT) AS "c0_1", "c1_0" AS "c1_0", CAST(cell_value AS INTEGER) AS cell_value, CAST(contributors AS INTEGER) AS contributors, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c1_0", SUM(row_count) AS cell_value, SUM(row_count) AS contributors FROM "kanon_run_finest" AS finest GROUP BY "c1_0") AS cells WHERE contributors > 0;

@@ -77,7 +77,8 @@ def dbt(
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.evaluate import Budget
         from kanon_sql.report.json import to_json
-        from kanon_sql.report.text import print_text, result_text
+        from kanon_sql.report.layout import print_text
+        from kanon_sql.report.text import result_text
         from kanon_sql.spec import Spec
         from kanon_sql.verbs.dbt import dbt as run_dbt
 

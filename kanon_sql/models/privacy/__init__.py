@@ -22,6 +22,7 @@ from kanon_sql.models.privacy.p_sensitive import PSensitiveModel
 from kanon_sql.models.privacy.personal_k import PersonalKModel
 from kanon_sql.models.privacy.population import PopulationModel
 from kanon_sql.models.privacy.population_uniqueness import PopulationUniquenessModel
+from kanon_sql.models.privacy.profitability import ProfitabilityModel, ProfitabilityPopulationModel
 from kanon_sql.models.privacy.registry import forget, label_of, model_of, models_of, register, registered
 from kanon_sql.models.privacy.risk import PopulationRiskModel, RiskEstimateModel, RiskModel
 from kanon_sql.models.privacy.skyline import PrivacySkylineModel
@@ -59,6 +60,8 @@ __all__ = [
     "PopulationUniquenessModel",
     "PrivacyModel",
     "PrivacySkylineModel",
+    "ProfitabilityModel",
+    "ProfitabilityPopulationModel",
     "RecursiveCLDiversity",
     "RiskEstimateModel",
     "RiskModel",

@@ -104,6 +104,8 @@ class PrivacyModel(ABC):
         of_table: its measures are taken of all classes together, of those that satisfy all else where the others are
             suppressed. Where they are not enough, no class satisfies. With a frame, ``measure`` is of each class, and
             has a column of its own beside those of the table.
+        judges_widths: its measure is made of what it counts, and of what the class's labels lose: the column
+            ``class_loss``; see :meth:`of_widths`.
         is_estimate: whether it holds is estimated from a sample: its ``assumption`` says how. Its classes must not have
             been made to be large enough in the sample.
         has_disclosed: with persons, a value that every person of the class holds is
@@ -125,6 +127,7 @@ class PrivacyModel(ABC):
     judges_size: ClassVar[bool] = False
     measures_presence: ClassVar[bool] = False
     of_table: ClassVar[bool] = False
+    judges_widths: ClassVar[bool] = False
     is_estimate: ClassVar[bool] = False
     reference: Literal["original", "release"] = field(default="original", kw_only=True)
     quasi_identifiers: tuple[str, ...] | None = field(default=None, kw_only=True)
@@ -368,6 +371,17 @@ class PrivacyModel(ABC):
     def of_class(self, own: str) -> Sql:
         """What a requirement on the whole table asks of each class by itself; ``own`` is as in :meth:`over_table`."""
         return render(f"models/privacy/{self.name}", part="class", own=own, **self.parameters())
+
+    def of_widths(self, own: str) -> Sql:
+        """The measure of a class, where it is made of ``class_loss`` too.
+
+        That is the logarithm of the vectors of the domain that the class's labels stand for, over that of all of them:
+        0 for values, 1 for labels that all are the top.
+
+        Args:
+            own: the column of what the model counts of each class.
+        """
+        return render(f"models/privacy/{self.name}", part="of_widths", own=own, **self.parameters())
 
     def disclosed(self) -> Sql | None:
         """The measure of a class in which everybody holds the same value."""

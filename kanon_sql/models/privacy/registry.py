@@ -28,6 +28,7 @@ from kanon_sql.models.privacy.npd_diversity import NpdRecursiveDiversity
 from kanon_sql.models.privacy.p_sensitive import PSensitiveModel
 from kanon_sql.models.privacy.personal_k import PersonalKModel
 from kanon_sql.models.privacy.population_uniqueness import PopulationUniquenessModel
+from kanon_sql.models.privacy.profitability import ProfitabilityModel, ProfitabilityPopulationModel
 from kanon_sql.models.privacy.risk import PopulationRiskModel, RiskEstimateModel, RiskModel
 from kanon_sql.models.privacy.skyline import PrivacySkylineModel
 from kanon_sql.models.privacy.t_closeness import HierarchicalTCloseness, OrderedTCloseness, TCloseness
@@ -72,6 +73,8 @@ _MODELS: list[type[PrivacyModel]] = [
     PopulationUniquenessModel,
     NoAttackModel,
     NoAttackPopulationModel,
+    ProfitabilityModel,
+    ProfitabilityPopulationModel,
 ]
 
 

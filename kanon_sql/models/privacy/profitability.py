@@ -1,0 +1,111 @@
+"""Every record earns: what a class is worth to its publisher is more than what an attack on it is expected to cost.
+
+Wan et al. (PLoS ONE 10(3), 2015): a record earns its publisher a benefit times 1 - IL, where IL is the logarithm of the
+vectors of the domain that its labels stand for, over that of all vectors. An attacker who succeeds with a probability p
+of 1 over the persons that a record could be tries where gain times p is more than the cost, and costs the publisher a
+loss times p. What is left must be above 0: a record that earns nothing is better suppressed. As in ARX, an attack that
+comes out even is not tried.
+
+Never monotone: generalizing lowers p, and the benefit as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
+from kanon_sql.models.privacy.population import PopulationModel
+from kanon_sql.spec import ProfitabilityRequirement
+
+__all__ = ["ProfitabilityModel", "ProfitabilityPopulationModel"]
+
+
+@dataclass(frozen=True)
+class _Payout(PrivacyModel):
+    """The publisher's payout per record of a class, in the currency of the prices.
+
+    Attributes:
+        benefit: the publisher's, of a record with all of its detail.
+        loss: the publisher's, of a record that is re-identified.
+        deterred: among how many an attack is not tried.
+    """
+
+    requirement: ClassVar = ProfitabilityRequirement
+    worst: ClassVar = "MIN"
+    judges_widths: ClassVar[bool] = True
+    benefit: float
+    loss: float
+    deterred: int
+
+    @property
+    def assumption(self) -> str:
+        """That prices are all that counts: by high benefits, unique records pass."""
+        return (
+            "profitability weighs what a record earns its publisher against what an attack on it costs the publisher, "
+            "and records that earn enough may be unique; ask for k_anonymity or no_attack as well to protect them"
+        )
+
+    def monotonicity(self, by_person: bool) -> Monotonicity:
+        """Never: wider labels earn less."""
+        return Monotonicity.NEVER
+
+    def parameters(self) -> dict[str, Any]:
+        """The prices. What is left must be more than what is lost in rounding; where it is exactly 0, it is not."""
+        return {
+            "benefit": self.benefit,
+            "loss": self.loss,
+            "deterred": self.deterred,
+            "nothing": self.benefit * TOLERANCE,
+        }
+
+    def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
+        """What the least profitable record earns; None where a label stands for an unknown number of values."""
+        return {"payout": None if unbounded else worst}
+
+
+@dataclass(frozen=True)
+class ProfitabilityModel(_Payout):
+    """Of a prosecutor, who knows that somebody is in the table, and picks one of the rows or persons of the class."""
+
+    name: ClassVar[str] = "profitability"
+
+    @classmethod
+    def of(cls, requirement: ProfitabilityRequirement) -> Self | None:
+        """With the requirement's prices; None where there is a population."""
+        if requirement.population is not None:
+            return None
+        return cls(requirement.benefit, requirement.loss, requirement.deterred)
+
+    @property
+    def notation(self) -> str:
+        """``every record earns something``."""
+        return "every record earns something"
+
+
+@dataclass(frozen=True)
+class ProfitabilityPopulationModel(_Payout, PopulationModel):
+    """Of a journalist, who succeeds with 1 over the persons of a population whom the class stands for.
+
+    Nobody there is one person: somebody is behind the class.
+    """
+
+    name: ClassVar[str] = "profitability_population"
+
+    @classmethod
+    def of(cls, requirement: ProfitabilityRequirement) -> Self | None:
+        """With the requirement's prices; None without a population."""
+        if requirement.population is None:
+            return None
+        prices = requirement.benefit, requirement.loss, requirement.deterred
+        return cls(requirement.population, requirement.person, *prices)
+
+    @property
+    def notation(self) -> str:
+        """Such as ``every record earns something, whoever looks for it in census``."""
+        return f"every record earns something, whoever looks for it in {self.shown}"
+
+    @property
+    def key(self) -> str:
+        """``profitability`` and the population."""
+        return f"{ProfitabilityModel.name}({self.frame})"

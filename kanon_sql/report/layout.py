@@ -1,0 +1,80 @@
+"""What every report in text is laid out with: the verdict, sections, labelled facts, tables, notes and the cost.
+
+Calm, 80 columns, ASCII. Colours and widths are the terminal's business (rich); without a terminal it is plain text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from kanon_sql.report.words import metric, plural, shown
+
+if TYPE_CHECKING:
+    from kanon_sql.verbs.result import Cost
+
+__all__ = ["columns", "cost_line", "facts", "plain_notes", "print_text", "section", "verdict"]
+
+
+def print_text(content: RenderableType) -> None:
+    """Write to standard output, without the spaces that only fill a line."""
+    console = Console(highlight=False, markup=False, emoji=False)
+    with console.capture() as captured:
+        console.print(content)
+    console.file.write(re.sub(r" +$", "", captured.get(), flags=re.MULTILINE))
+
+
+def verdict(passed: bool, message: str) -> RenderableType:
+    """The verdict in a word and a sentence."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_row(
+        Text("PASS", "bold green") if passed else Text("FAIL", "bold red"),
+        Text(shown(message), overflow="fold"),
+    )
+    return grid
+
+
+def section(title: str, content: RenderableType) -> list[RenderableType]:
+    """A heading and what stands under it."""
+    return [Text(), Text(title, "bold"), Padding(content, (0, 0, 0, 2))]
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> RenderableType:
+    """A few labelled facts, one a line."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, value in pairs:
+        grid.add_row(Text(label), Text(shown(value)))
+    return grid
+
+
+def columns(heads: Sequence[tuple[str, bool]]) -> Table:
+    """An empty table without lines; each head says whether its column holds numbers."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    for head, numeric in heads:
+        table.add_column(head, justify="right" if numeric else "left", overflow="fold")
+    return table
+
+
+def plain_notes(notes: Iterable[str]) -> RenderableType:
+    """What the user should know besides, a line or more each."""
+    grid = Table.grid(padding=(0, 1))
+    for note in notes:
+        grid.add_row(Text("-"), Text(shown(note), overflow="fold"))
+    return grid
+
+
+def cost_line(cost: Cost) -> str:
+    """What a run cost, in a line."""
+    return (
+        f"{plural(cost.statements, 'statement')}, {plural(cost.source_scans, 'source scan')}, "
+        f"{plural(cost.rows_fetched, 'row')} / {plural(cost.bytes_fetched, 'byte')} fetched, "
+        f"{metric(cost.seconds)} s"
+    )
