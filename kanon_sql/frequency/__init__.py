@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from kanon_sql.frequency.matched import Matched, match_populations
 from kanon_sql.frequency.meanings import classes_of
+from kanon_sql.frequency.points import refuse_outside
 from kanon_sql.frequency.population import population_notes, populations_of
 from kanon_sql.frequency.prepared import KeptSets, Prepared, prepared
 from kanon_sql.frequency.raw import Counting
@@ -62,6 +63,7 @@ __all__ = [
     "prepared",
     "refuse_lost",
     "refuse_lost_rows",
+    "refuse_outside",
     "source_columns",
     "source_of",
     "unknown_columns",

@@ -26,6 +26,7 @@ from typing import Any
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.errors import SpecError, UnsupportedError, VerificationError
 from kanon_sql.evaluate import rows_in_words
+from kanon_sql.frequency import refuse_outside
 from kanon_sql.hierarchies import Lookup, build_lookups, exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.recode.assignment import Quotas, assigned, balanced
 from kanon_sql.spec import FileHierarchy, MInvarianceRequirement, Spec, TableHierarchy, TreeHierarchy
@@ -242,6 +243,7 @@ class _Making:
         )
         stored = {name: self.columns[source] for name, source in zip(names, named, strict=True)}
         refuse_mixed_forms(self.workspace, table, stored, labelled=names[:-2])
+        refuse_outside(self.workspace, spec, table)
         return table
 
     def _totals(self, people: Relation) -> tuple[int, int]:
