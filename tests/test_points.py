@@ -370,8 +370,9 @@ def test_a_sample_with_differential_privacy_has_cells(database: Database) -> Non
 @pytest.mark.parametrize("role", ["keep", "sensitive", "identifiers"])
 @pytest.mark.parametrize("column", ["x", "Y"])
 def test_a_coordinate_has_no_other_role(role: str, column: str) -> None:
-    with pytest.raises(SpecError, match=f"is also under {role}; a coordinate is never released"):
-        spec_of(**{role: [column]})
+    for written in ("x", "X"):
+        with pytest.raises(SpecError, match=f"is also under {role}; a coordinate is never released"):
+            spec_of({"columns": [written, "y"]}, **{role: [column]})
 
 
 @pytest.mark.parametrize(
@@ -452,6 +453,14 @@ def test_a_source_without_the_point_is_refused(
     for verb in (kanon_sql.plan, kanon_sql.anonymize, kanon_sql.estimate, kanon_sql.hierarchy):
         with pytest.raises(SpecError, match=words):
             verb(database.engine, spec_of(point))
+
+
+def test_the_column_of_cells_hides_none_of_the_source(database: Database) -> None:
+    """Where names that differ in case are one, two columns would have one name."""
+    database.table("rows", {"x": "INTEGER", "y": "INTEGER", "place": "INTEGER"}, [])
+    spec = kanon_sql.Spec.from_dict({**BASE, "quasi_identifiers": {"Place": {"point": POINT}}})
+    with pytest.raises(SpecError, match="the source has a column of this name"):
+        kanon_sql.plan(database.engine, spec)
 
 
 def test_where_sql_is_run_elsewhere_points_are_refused(database: Database, tmp_path: Path) -> None:
