@@ -166,6 +166,10 @@ class Cloakings(Fixtures):
         assert (theirs["verdict"] == "fail") == ("away" in case)
         if their_rows is not None:
             assert multiset(subject.rows("visits_release")) == their_rows
+            assert kanon_sql.cloak(engine, spec, check=True).passed
+            position = {**CLOAKINGS[case]["position"], "depth": 1}
+            coarser = kanon_sql.CloakSpec.from_dict({**spec.to_dict(), "position": position, "lbqids": {}})
+            assert not kanon_sql.cloak(engine, coarser, check=True).passed
         subject.drop("positions")
 
     @pytest.mark.parametrize("case", POINTS)
