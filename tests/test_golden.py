@@ -117,6 +117,13 @@ RUN_BY_CONFORMANCE = (
     "frequency/draw",
     "frequency/rounded",
     "frequency/stepped",
+    "frequency/pointed",
+    "frequency/outside",
+    "hierarchies/foreign",
+    "hierarchies/levels/box",
+    "hierarchies/levels/cell",
+    "hierarchies/levels/coordinate",
+    "hierarchies/levels/corner",
     "verbs/classify/",
     # Conditions that stand in the class query as those of other models do.
     "models/privacy/risk",

@@ -639,6 +639,7 @@ def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None
     given = {"version": 1, "source": "t", "release": "t_table", "dimensions": {"s": None}, "rules": {"threshold": 3}}
     kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict(given))
     run_cloakings(engine, connection)
+    run_points(engine)
     changes = {"rules": {"margin_difference": 1}, "protection": "collapsing"}
     kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**given, **changes}))
     steps = {"sample": {"fraction": 0.9, "by": "person"}, "columns": {"person": {"round": 2, "top": 50}}}
@@ -661,6 +662,12 @@ def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None
         kanon_sql.check(engine, spec, "masked0")
     connection.execute("CREATE TABLE sizes AS SELECT i / 7.0 AS height, 'c' || (i % 9) AS city FROM range(99) r(i)")
     write_spec(engine, "sizes", skeleton_directory=folder / "skeletons")
+
+
+def run_points(engine: Any) -> None:
+    point = {"columns": ["x", "y"], "bounds": [0, 0, 16, 16], "depths": [4, 2]}
+    given = {"version": 1, "source": "places", "quasi_identifiers": {"place": {"point": point}}}
+    assert kanon_sql.plan(engine, kanon_sql.Spec.from_dict({**given, "privacy": [{"k_anonymity": 2}]})).passed
 
 
 def run_parties() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from kanon_sql.frequency.label_sizes import LabelSizes, label_sizes, sizes_in_domain
 from kanon_sql.frequency.matched import Matched, match_populations
 from kanon_sql.frequency.meanings import classes_of, text_of, vectors_of, why_unlabelled
+from kanon_sql.frequency.points import refuse_outside
 from kanon_sql.frequency.population import population_notes, populations_of
 from kanon_sql.frequency.prepared import KeptSets, Prepared, prepared
 from kanon_sql.frequency.raw import Counting
@@ -65,6 +66,7 @@ __all__ = [
     "prepared",
     "refuse_lost",
     "refuse_lost_rows",
+    "refuse_outside",
     "sizes_in_domain",
     "source_columns",
     "source_of",

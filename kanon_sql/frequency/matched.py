@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.frequency.meanings import Meaning, classes_of
+from kanon_sql.frequency.points import refuse_outside
 from kanon_sql.frequency.population import population_of, refuse_moving
 from kanon_sql.frequency.sets import known_vectors
 from kanon_sql.frequency.sides import Side, refuse_lost_rows
@@ -88,9 +89,12 @@ def match_populations(
     names = {frame: model.population for frame, model in asked.items() if model.population}
     keys = [f"q{index}" for index, _ in enumerate(spec.quasi_identifiers)]
     raws, vectors, people = {}, {}, {}
+    own: Mapping[str, Column] = {}
     for index, (frame, model) in enumerate(asked.items()):
         found_there = population_of(workspace, spec, model, originals)
+        own = own or found_there.columns
         raws[frame] = vectors[frame] = found_there.vectors(workspace, f"population{index}")
+        refuse_outside(workspace, spec, vectors[frame], format_table_name(found_there.name))
         own_keys = [Sql(f"kanon_source.{key}") for key in keys]
         if workspace.dialect.reads_columns:
             raws[frame] = found_there.rows(workspace, f"rows{index}")
@@ -107,8 +111,7 @@ def match_populations(
     known, *others = raws.values()
     if others:
         known = known_vectors(workspace, known, others, keys)
-    own = workspace.columns(Relation(next(iter(names.values()))))
-    lookups = build_lookups(workspace, spec, {column: own[column] for column in spec.quasi_identifiers}, known)
+    lookups = build_lookups(workspace, spec, dict(own), known)
     classes, meanings = classes_of(workspace, spec, table, columns, lookups, raw=raw)
     values_of = {lookup.column: lookup for lookup in lookups}
     sides = [Side(Relation(names[frame]), raws[frame], keys, values_of) for frame in names]

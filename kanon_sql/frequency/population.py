@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.frequency.meanings import text_of
+from kanon_sql.frequency.points import pair_of, refuse_outside
 from kanon_sql.frequency.sets import PopulationVectors
 from kanon_sql.hierarchies import (
+    cell_of,
+    coordinates,
     exact_texts,
     exact_value,
     refuse_blank_ends,
     refuse_mixed_forms,
 )
 from kanon_sql.models import PrivacyModel
-from kanon_sql.spec import Spec, format_table_name
-from kanon_sql.sql import Relation, Sql
+from kanon_sql.spec import Point, Spec, format_table_name
+from kanon_sql.sql import Relation, Sql, exact_text
 
 __all__ = ["Population", "population_notes", "population_of", "populations_of", "refuse_moving"]
 
@@ -28,11 +31,13 @@ class Population:
 
     Attributes:
         name: of its table.
+        columns: its quasi-identifiers by name; a point has the cells that the source's point has.
         values: its quasi-identifiers as a raw frequency table has them, by their names there.
         person: who a row is, as text; None where each row is a person.
     """
 
     name: tuple[str, ...]
+    columns: Mapping[str, Column]
     values: Mapping[str, Sql]
     person: Sql | None
 
@@ -72,8 +77,11 @@ def population_of(workspace: Workspace, spec: Spec, model: PrivacyModel, columns
     name = model.population
     shown, table = format_table_name(name), Relation(name)
     own = workspace.columns(table)
-    problems = []
+    problems: list[Problem] = []
+    pairs = {item: pair_of(point, own, shown, problems) for item, point in spec.points.items()}
     for column in spec.quasi_identifiers:
+        if column in pairs:
+            continue
         if column not in own:
             problems.append(
                 Problem(
@@ -97,7 +105,8 @@ def population_of(workspace: Workspace, spec: Spec, model: PrivacyModel, columns
         )
     if problems:
         raise SpecError(problems)
-    used = {column: own[column] for column in spec.quasi_identifiers}
+    used = {column: own[column] for column in spec.quasi_identifiers if column not in pairs}
+    read = {**used, **{column.name: column for pair in pairs.values() for column in pair}}
     texts = list(used.values())
     unit = model.population_person or (spec.unit if spec.unit in own else None)
     if unit is not None:
@@ -107,12 +116,22 @@ def population_of(workspace: Workspace, spec: Spec, model: PrivacyModel, columns
             unit = None  # each row is a person
         else:
             texts.append(own[unit])
-    refuse_mixed_forms(workspace, table, used, labelled=list(used))
+    refuse_mixed_forms(workspace, table, read, labelled=list(read))
     refuse_blank_ends(workspace, table, exact_texts(texts, "checked"), shown)
-    values = {f"q{index}": exact_value(column, "kanon_source") for index, column in enumerate(used.values())}
+    cells = {item: _cells(spec.points[item], pair) for item, pair in pairs.items()}
+    values = {
+        f"q{index}": cells[column] if column in cells else exact_value(used[column], "kanon_source")
+        for index, column in enumerate(spec.quasi_identifiers)
+    }
+    known = {column: columns[column] if column in cells else used[column] for column in spec.quasi_identifiers}
     return Population(
-        name, values, None if unit is None else text_of(own[unit], exact_value(own[unit], "kanon_source"))
+        name, known, values, None if unit is None else text_of(own[unit], exact_value(own[unit], "kanon_source"))
     )
+
+
+def _cells(point: Point, pair: tuple[Column, Column]) -> Sql:
+    """The finest cell of a person's point, as the source has it."""
+    return exact_text(Sql(f"CAST({cell_of(point, *coordinates(point, pair, 'kanon_source'))} AS VARCHAR)"))
 
 
 def refuse_moving(workspace: Workspace, model: PrivacyModel, persons: Relation) -> None:
@@ -160,7 +179,9 @@ def populations_of(
             population, what = population_of(workspace, spec, model, columns), f"population{len(found)}"
             by_person = population.person is not None
             read = population.persons if by_person else population.vectors
-            found[model.frame] = PopulationVectors(read(workspace, what), by_person)
+            vectors = read(workspace, what)
+            refuse_outside(workspace, spec, vectors, format_table_name(model.population))
+            found[model.frame] = PopulationVectors(vectors, by_person)
         if found[model.frame].by_person:
             refuse_moving(workspace, model, found[model.frame].table)
     return found

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kanon_sql.engines import Column, Workspace
+from kanon_sql.frequency.points import refuse_outside
 from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec
@@ -68,6 +69,7 @@ def read_source(
     quasi = [f"q{index}" for index in range(len(spec.quasi_identifiers))]
     stored = {name: columns[source] for name, source in zip(expressions, grouped, strict=True)}
     refuse_mixed_forms(workspace, table, stored, labelled=quasi, weighted=True)
+    refuse_outside(workspace, spec, table)
     unit = None if spec.unit is None else "unit"
     skips = spec.nulls == "suppress"
     totals = workspace.row("frequency/totals", raw=table, columns=quasi, unit=unit, skip_nulls=skips)

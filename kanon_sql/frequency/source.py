@@ -9,6 +9,7 @@ from difflib import get_close_matches
 
 from kanon_sql.engines import Column, Engine, Workspace
 from kanon_sql.errors import DatabaseError, Problem, SpecError
+from kanon_sql.frequency.points import pointed
 from kanon_sql.frequency.steps import stepped
 from kanon_sql.hierarchies import exact_texts, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.spec import Origin, Spec, format_table_name
@@ -98,7 +99,7 @@ def open_table(engine: Engine, spec: Origin, parts: tuple[str, ...] | None) -> O
     source = spec.source.table
     as_it_stands = not isinstance(spec, Spec) or spec.steps is None  # else the source by its name is another table
     is_source = parts is None or (as_it_stands and source is not None and is_same_table(engine, source, parts))
-    relation = source_of(engine, spec) if parts is None else engine.relation(table=parts, query=None, file=None)
+    relation = source_of(engine, spec) if is_source else engine.relation(table=parts, query=None, file=None)
     named = parts or source
     with explained_if_missing(engine, named):
         columns = {column.name: column for column in engine.columns(relation)}
@@ -151,12 +152,12 @@ def source_columns(workspace: Workspace, spec: Spec, relation: str) -> dict[str,
 
 
 def source_of(engine: Engine, spec: Origin) -> str:
-    """The FROM form of the spec's source, after its release steps."""
+    """The FROM form of the spec's source, with the cells of its points, and after its release steps."""
     relation = plain_source_of(engine, spec)
-    if not isinstance(spec, Spec) or spec.steps is None:
+    if not isinstance(spec, Spec):
         return relation
     with explained_if_missing(engine, spec.source.table):
-        return stepped(engine, spec, relation)
+        return stepped(engine, spec, pointed(engine, spec, relation))
 
 
 def plain_source_of(engine: Engine, spec: Origin) -> str:

@@ -13,7 +13,9 @@ from kanon_sql.hierarchies.codes import Codes, Widest
 from kanon_sql.hierarchies.exact import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.hierarchies.files import TOP, FileStyle, file_names, read_hierarchy, with_top, write_hierarchy
 from kanon_sql.hierarchies.lookups import Survey
-from kanon_sql.hierarchies.rules import EXACT_RANGE, number_text, rule_labels, value_text, whole_units
+from kanon_sql.hierarchies.numbers import EXACT_RANGE, number_text, whole_units
+from kanon_sql.hierarchies.points import cell_of, coordinates
+from kanon_sql.hierarchies.rules import rule_labels, value_text
 
 __all__ = [
     "EXACT_RANGE",
@@ -26,6 +28,8 @@ __all__ = [
     "Widest",
     "build_lookups",
     "build_sensitive_lookup",
+    "cell_of",
+    "coordinates",
     "exact_texts",
     "exact_value",
     "file_names",

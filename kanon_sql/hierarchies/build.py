@@ -16,11 +16,15 @@ from kanon_sql.hierarchies.exact import refuse_blank_ends
 from kanon_sql.hierarchies.files import TOP, read_hierarchy, with_top
 from kanon_sql.hierarchies.graph import as_tree
 from kanon_sql.hierarchies.lookups import BuiltTable, Coverage, Lookup, Survey
-from kanon_sql.hierarchies.rules import EXACT_RANGE, rule_labels, value_text
+from kanon_sql.hierarchies.numbers import EXACT_RANGE
+from kanon_sql.hierarchies.points import cell_label
+from kanon_sql.hierarchies.rules import rule_labels, value_text
 from kanon_sql.spec import (
     FileHierarchy,
     IntervalsHierarchy,
     Origin,
+    Point,
+    PointHierarchy,
     QuasiIdentifier,
     Spec,
     TableHierarchy,
@@ -192,6 +196,8 @@ def _from_rule(workspace: Workspace, site: Site, raw: Relation) -> BuiltTable:
                 f"{site.where}: {out_of_range} distinct values are not finite or not between "
                 f"-10^15 and 10^15, so no interval holds them; filter or cast them in a source query"
             )
+    if isinstance(site.hierarchy.hierarchy, PointHierarchy):
+        _refuse_foreign(workspace, site, raw, site.hierarchy.hierarchy.point)
     table = workspace.table(f"lookup{site.suffix}")
     workspace.execute(
         "hierarchies/lookup_rules",
@@ -215,6 +221,21 @@ def _from_rule(workspace: Workspace, site: Site, raw: Relation) -> BuiltTable:
         given=None,
         nested_in=table,
     )
+
+
+def _refuse_foreign(workspace: Workspace, site: Site, raw: Relation, point: Point) -> None:
+    """Refuse texts that are no finest cells: a table that is compared with the source may hold others.
+
+    Raises:
+        HierarchyError: there are some.
+    """
+    label = exact_text(Sql(f"({cell_label(point, point.depths[0])})"))
+    (found,) = workspace.row("hierarchies/foreign", raw=raw, raw_column=site.raw_column, label=label)
+    if found:
+        raise HierarchyError(
+            f"{site.where}: {int(found):,} distinct values are no cells of depth {point.depths[0]}, written as the "
+            "source's are; leave the rows out, or give cells of this depth"
+        )
 
 
 def _from_rows(workspace: Workspace, spec: Origin, site: Site, raw: Relation) -> BuiltTable:

@@ -1,4 +1,4 @@
-"""Hierarchies by rules, as label expressions: intervals, prefixes, dates, and the user's own SQL."""
+"""Hierarchies by rules, as label expressions: intervals, prefixes, dates, cells, and the user's own SQL."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ from decimal import Decimal
 
 from kanon_sql.engines import Column
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, PrefixHierarchy, QuasiIdentifier, SqlHierarchy
+from kanon_sql.hierarchies.numbers import number_text, whole_units
+from kanon_sql.hierarchies.points import cell_label
+from kanon_sql.spec import (
+    DatesHierarchy,
+    IntervalsHierarchy,
+    PointHierarchy,
+    PrefixHierarchy,
+    QuasiIdentifier,
+    SqlHierarchy,
+)
 from kanon_sql.sql import Sql, level_expression, render
 
-__all__ = ["EXACT_RANGE", "number_text", "rule_labels", "value_text", "whole_units"]
-
-EXACT_RANGE = 10**15
-"""Intervals are computed for numbers strictly between -EXACT_RANGE and EXACT_RANGE."""
+__all__ = ["rule_labels", "value_text"]
 
 _NUMERIC = ("integer", "decimal", "float")
 _YEARS = {"decade": 10, "century": 100}
@@ -43,6 +49,8 @@ def rule_labels(column: Column, quasi_identifier: QuasiIdentifier, where: str | 
                 "cast it in a source query"
             )
         labels += [render("hierarchies/levels/dates", unit=unit, years=_YEARS.get(unit)) for unit in hierarchy.units]
+    elif isinstance(hierarchy, PointHierarchy):
+        labels += [cell_label(hierarchy.point, depth) for depth in hierarchy.point.depths[1:]]
     elif isinstance(hierarchy, SqlHierarchy):
         labels += [
             level_expression(text, f"{where}.sql[{position}]") for position, text in enumerate(hierarchy.expressions)
@@ -56,16 +64,6 @@ def value_text(column: Column, value: Sql) -> Sql:
         return render("hierarchies/levels/time", written=render("hierarchies/levels/moment", value=value), zone="+00")
     written = render("hierarchies/levels/value", value=value, is_float=column.kind == "float", scale=column.scale)
     return render("hierarchies/levels/time", written=written, zone=None) if column.kind == "timestamp" else written
-
-
-def whole_units(value: Sql, digits: int, is_integer: bool) -> Sql:
-    """A number in units of 10^-digits, rounded down, exactly; between -EXACT_RANGE and EXACT_RANGE."""
-    return render("hierarchies/levels/scaled", value=value, digits=digits, is_integer=is_integer)
-
-
-def number_text(units: Sql, digits: int) -> Sql:
-    """The text of the number that so many units of 10^-digits are."""
-    return render("hierarchies/levels/number", scaled=units, digits=digits, unit=Decimal(1).scaleb(-digits))
 
 
 def _interval(hierarchy: IntervalsHierarchy, width: Decimal, is_integer: bool) -> Sql:

@@ -7,21 +7,24 @@ is written is verified by its labels alone, and movements (LBQIDs) by what every
 
 from __future__ import annotations
 
-from kanon_sql.positions.assign import Examined, assigned, examined, levels
+from kanon_sql.positions.assign import Assigned, Examined, assigned, examined, levels
 from kanon_sql.positions.cloak import cloaked
 from kanon_sql.positions.keys import Points, points
 from kanon_sql.positions.lbqid import History, histories
-from kanon_sql.positions.publish import publish_cloaked
+from kanon_sql.positions.publish import differing_labels, publish_cloaked, released_columns
 
 __all__ = [
+    "Assigned",
     "Examined",
     "History",
     "Points",
     "assigned",
     "cloaked",
+    "differing_labels",
     "examined",
     "histories",
     "levels",
     "points",
     "publish_cloaked",
+    "released_columns",
 ]

@@ -12,10 +12,43 @@ from kanon_sql.positions.assign import Assigned
 from kanon_sql.positions.keys import Points
 from kanon_sql.release import publish, staged
 from kanon_sql.spec import CloakSpec
-from kanon_sql.sql import Sql
+from kanon_sql.sql import Relation, Sql, exact_text, identifier
 from kanon_sql.version import __version__
 
-__all__ = ["publish_cloaked"]
+__all__ = ["differing_labels", "publish_cloaked", "released_columns"]
+
+
+def released_columns(spec: CloakSpec) -> tuple[str, ...]:
+    """The columns of a release: labels of positions and times, and what is kept."""
+    return (*_labels(spec), *spec.keep)
+
+
+def _labels(spec: CloakSpec) -> dict[str, str]:
+    """The columns of a release that hold labels -> what these are called among the examined ones."""
+    found = dict(zip(spec.position.columns, ("x_label", "y_label"), strict=True))
+    return found if spec.time is None else {**found, spec.time.column: "t_label"}
+
+
+def differing_labels(workspace: Workspace, spec: CloakSpec, written: Assigned, table: Relation) -> int:
+    """How many labels a table has more or fewer rows of than were examined, or that two cells have.
+
+    Args:
+        workspace: where.
+        spec: what was cloaked.
+        written: what was examined.
+        table: the released rows.
+    """
+    labels = _labels(spec)
+    differing, ambiguous = workspace.row(
+        "positions/differing",
+        table=table,
+        names=list(labels),
+        cells=[exact_text(Sql(f"CAST(released.{identifier(name)} AS VARCHAR)")) for name in labels],
+        labelled=[exact_text(Sql(f"CAST(labels.{label} AS VARCHAR)")) for label in labels.values()],
+        labels=written.labels,
+        classes=written.classes,
+    )
+    return int(differing or ambiguous)
 
 
 def publish_cloaked(
@@ -35,30 +68,19 @@ def publish_cloaked(
         SpecError: something else stands under the release's name.
     """
     assert spec.release is not None
-    labels = dict(zip(spec.position.columns, ("x_label", "y_label"), strict=True))
-    if spec.time is not None:
-        labels[spec.time.column] = "t_label"
+    labels = _labels(spec)
     kept = {name: f"assigned.kept{index}" for index, name in enumerate(spec.keep)}
     names = [name for name in found.columns if name in labels or name in kept]
-    labelled = [name for name in names if name in labels]
     with staged(workspace, spec.release) as target:
         workspace.report("writing the release", None)
         outputs = [{"name": name, "value": Sql(kept.get(name) or f"labels.{labels[name]}")} for name in names]
         workspace.execute("positions/release", target=target, outputs=outputs, rows=written.rows, labels=written.labels)
         if list(workspace.columns(target)) != names:
             raise VerificationError("verification: the written table has other columns than promised; it was dropped")
-        differing, ambiguous = workspace.row(
-            "positions/differing",
-            table=target,
-            names=labelled,
-            labelled=[Sql(f"labels.{labels[name]}") for name in labelled],
-            labels=written.labels,
-            classes=written.classes,
-        )
-        if differing or ambiguous:
+        differing = differing_labels(workspace, spec, written, target)
+        if differing:
             raise VerificationError(
-                f"verification: {int(differing or ambiguous):,} labels have other rows than were examined; the table "
-                "was dropped"
+                f"verification: {differing:,} labels have other rows than were examined; the table was dropped"
             )
         manifest = {
             "kanon_sql": __version__,

@@ -9,6 +9,7 @@ from typing import Any
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.errors import SpecError
 from kanon_sql.evaluate import rows_in_words
+from kanon_sql.frequency import refuse_outside
 from kanon_sql.hierarchies import Lookup, exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.spec import FileHierarchy, MInvarianceRequirement, Spec, TableHierarchy, TreeHierarchy
 from kanon_sql.sql import Relation, source_relation
@@ -134,6 +135,7 @@ class Persons(Scratch):
         )
         stored = {name: self.columns[source] for name, source in zip(names, named, strict=True)}
         refuse_mixed_forms(self.workspace, table, stored, labelled=names[:-2])
+        refuse_outside(self.workspace, spec, table)
         return table
 
     def totals(self, people: Relation) -> tuple[int, int]:

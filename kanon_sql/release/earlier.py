@@ -153,8 +153,8 @@ def _obstacles(
     named = [*entry.quasi_identifiers, *entry.shown]
     found += [f"the source has no column {name!r}, which {entry.name} shows" for name in named if name not in columns]
     found += [
-        f"the hierarchy of {name} in {entry.name} is not known any more (of files, trees and SQL a digest is kept); "
-        "give the spec the same one, with minimum_level at its top if it is not to be released"
+        f"the hierarchy of {name} in {entry.name} is not known any more (of files, trees, points and SQL a digest is "
+        "kept); give the spec the same one, with minimum_level at its top if it is not to be released"
         for name, item in entry.quasi_identifiers.items()
         if item.rule is None and digests.get(name) != item.digest
     ]

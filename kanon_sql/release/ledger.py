@@ -20,6 +20,7 @@ from kanon_sql.hierarchies import read_hierarchy, with_top
 from kanon_sql.spec import (
     DifferentialPrivacyRequirement,
     FileHierarchy,
+    PointHierarchy,
     QuasiIdentifier,
     Requirement,
     Spec,
@@ -165,7 +166,7 @@ def digest_of(spec: Spec, quasi_identifier: QuasiIdentifier) -> str:
 
 def released_as(spec: Spec, quasi_identifier: QuasiIdentifier, level: int, height: int) -> Released:
     """How a release of a spec shows a quasi-identifier at a level."""
-    holds_labels = isinstance(quasi_identifier.hierarchy, FileHierarchy | TreeHierarchy | SqlHierarchy)
+    holds_labels = isinstance(quasi_identifier.hierarchy, FileHierarchy | TreeHierarchy | SqlHierarchy | PointHierarchy)
     rule = None if holds_labels else _written(quasi_identifier)
     return Released(level, height, digest_of(spec, quasi_identifier), rule)
 

@@ -24,6 +24,7 @@ from kanon_sql.spec.hierarchy import (
     FileHierarchy,
     Hierarchy,
     IntervalsHierarchy,
+    PointHierarchy,
     PrefixHierarchy,
     QuasiIdentifier,
     SqlHierarchy,
@@ -44,7 +45,7 @@ from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.origin import Origin
 from kanon_sql.spec.perturbation import PerturbSpec
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
-from kanon_sql.spec.positions import Lbqid
+from kanon_sql.spec.positions import Lbqid, Point
 from kanon_sql.spec.prices import NoAttackRequirement, Prices, ProfitabilityRequirement
 from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding
 from kanon_sql.spec.recoding_faults import classify_faults, recoding_faults
@@ -95,6 +96,8 @@ __all__ = [
     "Origin",
     "PSensitiveRequirement",
     "PerturbSpec",
+    "Point",
+    "PointHierarchy",
     "PopulationUniquenessRequirement",
     "Pram",
     "PrefixHierarchy",

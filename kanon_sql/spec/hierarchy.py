@@ -26,6 +26,7 @@ from kanon_sql.spec.checks import (
     the_number,
 )
 from kanon_sql.spec.names import format_table_name, parse_table_name
+from kanon_sql.spec.positions import Point
 from kanon_sql.spec.redact import redact_location, redact_sql, sha256
 from kanon_sql.spec.tree import TreeHierarchy, parse_tree
 
@@ -36,6 +37,7 @@ __all__ = [
     "FileHierarchy",
     "Hierarchy",
     "IntervalsHierarchy",
+    "PointHierarchy",
     "PrefixHierarchy",
     "QuasiIdentifier",
     "SqlHierarchy",
@@ -99,6 +101,13 @@ class TableHierarchy:
 
 
 @dataclass(frozen=True, slots=True)
+class PointHierarchy:
+    """The cells of a quad-tree over two columns; the value is the finest cell of the point, as text."""
+
+    point: Point
+
+
+@dataclass(frozen=True, slots=True)
 class SqlHierarchy:
     """The user's own expression per level, over the value ``x``."""
 
@@ -112,6 +121,7 @@ Hierarchy = (
     | FileHierarchy
     | TreeHierarchy
     | TableHierarchy
+    | PointHierarchy
     | SqlHierarchy
     | ValueHierarchy
 )
@@ -174,7 +184,7 @@ def _units(value: object) -> tuple[str, ...]:
 
 # --- The model -----------------------------------------------------------------------------
 
-_KINDS = ("intervals", "prefix", "dates", "file", "tree", "table", "sql")
+_KINDS = ("intervals", "prefix", "dates", "file", "tree", "table", "point", "sql")
 _PARENTS = ("one", "several")
 _WITH_ROWS = ("file", "table")
 _ONLY_INTERVALS = ("origin", "bottom", "top")
@@ -231,6 +241,9 @@ class QuasiIdentifier(Part):
     ] = Field(default=None, description="A nested mapping, the most general labels outermost.")
     table: Annotated[tuple[str, ...] | None, checked(table_name), WithJsonSchema(TABLE_NAME)] = Field(
         default=None, description="A hierarchy table in the database: the value, then a column per level."
+    )
+    point: Annotated[Point | None, checked(Point.model_validate)] = Field(
+        default=None, description="Two columns, generalized together to the cells of a quad-tree."
     )
     sql: Annotated[
         tuple[str, ...] | None,
@@ -290,6 +303,8 @@ class QuasiIdentifier(Part):
             return TreeHierarchy(self.tree)
         if self.table is not None:
             return TableHierarchy(self.table)
+        if self.point is not None:
+            return PointHierarchy(self.point)
         if self.sql is not None:
             return SqlHierarchy(self.sql)
         return ValueHierarchy()
@@ -304,6 +319,8 @@ class QuasiIdentifier(Part):
             return None
         if self.tree is not None:
             return len(TreeHierarchy(self.tree).rows()[0])
+        if self.point is not None:
+            return len(self.point.depths)
         return 1 + len(self.intervals or self.prefix or self.dates or self.sql or ())
 
     def to_dict(self) -> dict[str, Any]:
@@ -323,6 +340,8 @@ class QuasiIdentifier(Part):
             found["tree"] = TreeHierarchy(self.tree).written()
         if self.table is not None:
             found["table"] = format_table_name(self.table)
+        if self.point is not None:
+            found["point"] = self.point.to_dict()
         if self.parents != "one":
             found["parents"] = self.parents
         limits = {"minimum_level": self.minimum_level, "maximum_level": self.maximum_level}
@@ -333,6 +352,8 @@ class QuasiIdentifier(Part):
         schema = handler.resolve_ref_schema(handler(core))
         for key in _KINDS:
             schema["properties"][key].pop("default", None)
+        point = schema["properties"]["point"]
+        point |= point.pop("anyOf")[0]  # nothing but a point: a kind that is written has a value
         none_given: dict[str, Any] = {"not": {"anyOf": [{"required": [key]} for key in _KINDS]}}
         schema["oneOf"] = [none_given, *({"required": [key]} for key in _KINDS)]
         schema["dependentRequired"] = {key: ["intervals"] for key in _ONLY_INTERVALS}

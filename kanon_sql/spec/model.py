@@ -23,6 +23,8 @@ from kanon_sql.spec.ledger import LedgerOptions, ledger_faults
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.m_invariance import MInvarianceRequirement, m_invariance_faults, m_invariance_in
 from kanon_sql.spec.names import format_table_name
+from kanon_sql.spec.points import point_faults
+from kanon_sql.spec.positions import Point
 from kanon_sql.spec.recoding import RecodingOptions
 from kanon_sql.spec.recoding_faults import classify_faults, level_faults, recoding_faults
 from kanon_sql.spec.redact import redact_location, redact_sql, sha256
@@ -213,6 +215,11 @@ class Spec(Part):
         named = (self.recoding.classify, self.search.classify, None if self.utility is None else self.utility.classify)
         return tuple(name for name in named if name is not None)
 
+    @property
+    def points(self) -> dict[str, Point]:
+        """The quasi-identifiers that are made of two columns, and which."""
+        return {name: item.point for name, item in self.quasi_identifiers.items() if item.point is not None}
+
     # --- What the keys say together ---
 
     @classmethod
@@ -256,6 +263,7 @@ class Spec(Part):
             yield from recoding_faults(value)
             yield from differential_privacy_faults(value)
             yield from m_invariance_faults(value)
+            yield from point_faults(value)
         if value is not None and value.utility is not None:
             yield from classify_faults(value, value.utility.classify, ("utility", "classify"))
         if value is not None and value.steps is not None:

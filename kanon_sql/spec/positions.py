@@ -27,7 +27,7 @@ from kanon_sql.spec.checks import (
     text,
 )
 
-__all__ = ["DAY", "Element", "Lbqid", "Position", "Slices", "parse_lbqids"]
+__all__ = ["DAY", "Element", "Lbqid", "Point", "Position", "Slices", "parse_lbqids"]
 
 DAY = 86_400
 """Seconds of a day."""
@@ -110,18 +110,12 @@ class Position(Part):
         elif value.coarsest > value.depth:
             yield Fault(("coarsest",), f"the coarsest cells are not finer than the finest, of depth {value.depth}")
         elif value.digits is None:
-            why = (
-                f"halving the sides {value.depth} times gives edges with more than {MOST_DIGITS} digits after the "
-                "point, or numbers that are too large to be exact; lower the depth, or choose sides that are a power "
-                "of two times a round number, such as 1024, 81.92 or 0.4096"
-            )
-            yield Fault(("bounds",), why)
+            yield _inexact_edges(value.depth)
 
     @property
     def sides(self) -> tuple[Decimal, Decimal]:
         """The widths of the finest cells."""
-        low_x, low_y, high_x, high_y = self.bounds
-        return (high_x - low_x) / 2**self.depth, (high_y - low_y) / 2**self.depth
+        return sides_of(self.bounds, self.depth)
 
     @property
     def digits(self) -> int | None:
@@ -140,12 +134,97 @@ class Position(Part):
         }
 
 
+def sides_of(bounds: tuple[Decimal, ...], depth: int) -> tuple[Decimal, Decimal]:
+    """The widths of the cells of a depth."""
+    low_x, low_y, high_x, high_y = bounds
+    return (high_x - low_x) / 2**depth, (high_y - low_y) / 2**depth
+
+
+def _inexact_edges(depth: int) -> Fault:
+    why = (
+        f"halving the sides {depth} times gives edges with more than {MOST_DIGITS} digits after the point, or numbers "
+        "that are too large to be exact; lower the depth, or choose sides that are a power of two times a round "
+        "number, such as 1024, 81.92 or 0.4096"
+    )
+    return Fault(("bounds",), why)
+
+
 def digits_of(numbers: tuple[Decimal, ...], within: tuple[Decimal, ...]) -> int | None:
     """The digits after the point with which some numbers are whole; None where they are too many, or too large."""
     for digits in range(MOST_DIGITS + 1):
         if all((value * 10**digits) % 1 == 0 for value in numbers):
             return digits if max(abs(value) for value in within) * 10**digits < FARTHEST else None
     return None
+
+
+def _depths(value: object) -> tuple[int, ...]:
+    found = items("depths", integer("a depth", 1), least=1)(value)
+    if found[0] > DEEPEST:
+        fail(f"expected at most {DEEPEST} halvings")
+    if any(coarse >= fine for fine, coarse in pairwise(found)):
+        fail("expected depths from fine to coarse, such as [10, 8, 6]")
+    return found
+
+
+class Point(Part):
+    """A quasi-identifier that is a point: two columns of the source, generalized together to cells of a quad-tree.
+
+    Attributes:
+        columns: the names of the columns, across and up; they are never released.
+        bounds: the whole area, x from, y from, x to, y to; cells are half-open, so that a point on an edge lies in one.
+        depths: how often the area is halved both ways, from the finest cells on: a level each, and ``*`` above them.
+        outside: what happens to rows without a point inside the bounds.
+    """
+
+    expected: ClassVar[str] = "{columns: [lon, lat], bounds: [0, 0, 1024, 1024], depths: [10, 8, 6]}"
+
+    columns: Annotated[
+        tuple[str, ...],
+        checked(_two_columns),
+        WithJsonSchema({"type": "array", "items": _NAME, "minItems": 2, "maxItems": 2}),
+    ] = Field(description="The columns of a point, two numbers.")
+    bounds: Annotated[tuple[Decimal, ...], checked(_box), _BOX] = Field(
+        description="The whole area: x from, y from, x to, y to."
+    )
+    depths: Annotated[
+        tuple[int, ...],
+        checked(_depths),
+        WithJsonSchema(
+            {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": DEEPEST}, "minItems": 1}
+        ),
+    ] = Field(description="How often the area is halved both ways, per level, from fine to coarse.")
+    outside: Annotated[Literal["refuse", "suppress"], checked(choice("outside", ("refuse", "suppress")))] = Field(
+        default="refuse", description="What happens to rows without a point inside the bounds."
+    )
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """Cells whose edges are exact decimals."""
+        if value is not None and value._digits is None:
+            yield _inexact_edges(value.depths[0])
+
+    @property
+    def _digits(self) -> int | None:
+        return digits_of((*self.bounds[:2], *sides_of(self.bounds, self.depths[0])), self.bounds)
+
+    @property
+    def digits(self) -> int:
+        """The digits after the point that all edges of cells need."""
+        assert self._digits is not None, "the spec refuses others"
+        return self._digits
+
+    def sides(self, depth: int) -> tuple[Decimal, Decimal]:
+        """The widths of the cells of a depth."""
+        return sides_of(self.bounds, depth)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON that reads back as this point."""
+        return {
+            "columns": list(self.columns),
+            "bounds": [plain_number(bound) for bound in self.bounds],
+            "depths": list(self.depths),
+            "outside": self.outside,
+        }
 
 
 def _widths(value: object) -> tuple[int, ...]:

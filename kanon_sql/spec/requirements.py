@@ -261,6 +261,10 @@ class TClosenessRequirement(Requirement):
         if which in ("equal", "ordered") and "hierarchy" in given:
             yield Fault(("hierarchy",), f"'hierarchy' belongs to distance: hierarchical, and this is {which}", True)
         if value is not None and value.hierarchy is not None:
+            if value.hierarchy.point is not None:
+                yield Fault(
+                    ("hierarchy", "point"), "a point is two columns, and this attribute is one; use another kind", True
+                )
             for key in sorted({"minimum_level", "maximum_level", "weight"} & value.hierarchy.model_fields_set):
                 why = f"'{key}' is for quasi-identifiers: this hierarchy only measures distances"
                 yield Fault(("hierarchy", key), why, True)

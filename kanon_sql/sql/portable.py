@@ -32,7 +32,7 @@ ALLOWED: frozenset[type[exp.Expr]] = frozenset(
         # arithmetic and functions that every engine computes exactly alike
         exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Floor, exp.Abs, exp.Ln,
         exp.Coalesce, exp.Nullif, exp.DPipe, exp.Substring, exp.Length, exp.Extract, exp.Var, exp.Rand,
-        exp.Upper, exp.Lower, exp.Trim, exp.Between, exp.Left, exp.Right, exp.Replace, exp.Repeat,
+        exp.Upper, exp.Lower, exp.Trim, exp.Between, exp.Left, exp.Right, exp.Replace, exp.Repeat, exp.StrPosition,
         exp.AtTimeZone,
         exp.BitwiseAnd,  # of whole numbers that are not negative
         exp.Least,  # of several numbers, none of which is NULL

@@ -12,10 +12,10 @@ import pytest
 import kanon_sql
 from kanon_sql.engines import Engine
 from kanon_sql.testing.fixtures import Fixtures
-from kanon_sql.testing.reference import Reference, multiset
+from kanon_sql.testing.reference import Reference, made, multiset, same
 from kanon_sql.testing.subject import Subject
 
-__all__ = ["CLOAKINGS", "POSITIONS", "Cloakings", "positions"]
+__all__ = ["CLOAKINGS", "POINTS", "POSITIONS", "Cloakings", "positions"]
 
 POSITIONS = {
     "phone": "text",
@@ -89,6 +89,29 @@ CLOAKINGS: dict[str, dict[str, Any]] = {
 }
 """Releases of the positions."""
 
+DEGREES = {"columns": ["lon", "lat"], "bounds": [13, 52, 13.8192, 52.8192], "depths": [6, 4, 2, 1]}
+METRES = {"columns": ["east", "north"], "bounds": [-8, -8, 8, 8], "depths": [4, 2, 1]}
+
+POINTS: dict[str, dict[str, Any]] = {
+    "degrees, phones, rows left out": {
+        "quasi_identifiers": {"place": {"point": {**DEGREES, "outside": "suppress"}}, "day": {"dates": ["month"]}},
+        "unit": "phone",
+        "nulls": "suppress",
+        "suppression": {"limit": 0.6},
+    },
+    "whole numbers, a population": {
+        "quasi_identifiers": {"place": {"point": METRES, "minimum_level": 1}},
+        "privacy": [{"k_map": {"population": "everybody", "k": 9}}, {"k_anonymity": 2}],
+        "suppression": {"limit": 0.2},
+    },
+    "local recoding": {
+        "quasi_identifiers": {"place": {"point": METRES}, "service": None},
+        "recoding": "local",
+        "suppression": {"limit": 0.1},
+    },
+}
+"""Releases of the positions in which a point is a quasi-identifier."""
+
 EDGES = (13.0, 13.0256, 13.4096, 13.8192, 13.819199, 12.999999999999)
 """Longitudes on edges of cells, beside them, and outside of the bounds."""
 
@@ -143,4 +166,31 @@ class Cloakings(Fixtures):
         assert (theirs["verdict"] == "fail") == ("away" in case)
         if their_rows is not None:
             assert multiset(subject.rows("visits_release")) == their_rows
+            assert kanon_sql.cloak(engine, spec, check=True).passed
+            position = {**CLOAKINGS[case]["position"], "depth": 1}
+            coarser = kanon_sql.CloakSpec.from_dict({**spec.to_dict(), "position": position, "lbqids": {}})
+            assert not kanon_sql.cloak(engine, coarser, check=True).passed
         subject.drop("positions")
+
+    @pytest.mark.parametrize("case", POINTS)
+    def test_the_same_cells_of_points_as_duckdb(
+        self, subject: Subject, reference: Reference, engine: Engine, case: str
+    ) -> None:
+        """A search over cells: what is released, what a check of it says, and the source's own cells."""
+        everybody = [row for seed in (5, 6, 7) for row in positions(seed)]
+        for where in (subject, reference):
+            where.table("positions", POSITIONS, positions())
+            where.table("everybody", POSITIONS, everybody)
+        given = {"version": 1, "source": "positions", "release": "visits_release", "privacy": [{"k_anonymity": 3}]}
+        spec = kanon_sql.Spec.from_dict({**given, "sensitive": ["wanted_k"], **POINTS[case]})
+        theirs, their_rows = reference.once(("points", case), lambda: made(reference, reference.engine, spec))
+        ours, our_rows = made(subject, engine, spec)
+        same(ours, theirs)
+        assert our_rows == their_rows
+        assert any(" x [" in str(row) for row in our_rows), "cells below the top"
+        if "unit" not in POINTS[case]:
+            assert kanon_sql.check(engine, spec).passed
+        found, wanted = (kanon_sql.check(item, spec, "positions") for item in (engine, reference.engine))
+        same(found, wanted)
+        for name in ("positions", "everybody"):
+            subject.drop(name)

@@ -222,6 +222,7 @@ class _Run:
             hierarchies=options.hierarchies,
         )  # fmt: skip
         self._refuse_other_case()
+        self._refuse_coordinates()
 
     def _target(self, parts: tuple[str, ...]) -> Target:
         opened = open_table(self.engine, self.spec, parts)
@@ -246,6 +247,22 @@ class _Run:
         ]
         if problems:
             raise SpecError([Problem(problem) for problem in problems])
+
+    def _refuse_coordinates(self) -> None:
+        """A table with the coordinates of a point says more than its cells, and attacks compare labels.
+
+        Raises:
+            UnsupportedError: a table has some.
+        """
+        given = self.given
+        hidden = {name.casefold() for point in self.spec.points.values() for name in point.columns}
+        for table in (given.release, given.external, *given.earlier, *given.views):
+            shown = [] if table is None else [name for name in table.columns if name.casefold() in hidden]
+            if table is not None and shown:
+                raise UnsupportedError(
+                    f"{table.shown}: it shows the coordinates {', '.join(shown)} of a point, which an attack would not "
+                    "use, and would find less than there is; attack the tables without them, in views"
+                )
 
     def rows(self) -> int:
         """The rows of the table that is attacked."""

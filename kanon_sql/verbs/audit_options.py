@@ -36,6 +36,8 @@ def parsed_hierarchies(spec: Spec, hierarchies: Mapping[str, Any]) -> dict[str, 
         except ValidationError as error:
             problems = [Problem(f"hierarchies.{name}: {item['msg']}") for item in error.errors(include_input=False)]
             raise SpecError(problems) from None
+        if parsed[name].point is not None:
+            raise SpecError(f"hierarchies.{name}: a point is two columns, and this attribute is one; use another kind")
     return parsed
 
 

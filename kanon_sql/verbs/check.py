@@ -237,9 +237,10 @@ def _with_persons(item: Achieved, beliefs: Mapping[str, Beliefs]) -> Achieved:
 
 
 def _identifiers(spec: Spec, columns: Mapping[str, Column], person: str | None) -> list[str]:
-    """The spec's identifiers that a table has, but for the person that two versions are compared by."""
+    """The spec's identifiers and coordinates that a table has, but for the person that two versions are compared by."""
     present = {name.lower() for name in columns}
-    return [name for name in spec.identifiers if name.lower() in present and name != person]
+    hidden = [*spec.identifiers, *(name for point in spec.points.values() for name in point.columns)]
+    return [name for name in hidden if name.lower() in present and name != person]
 
 
 def _notes(

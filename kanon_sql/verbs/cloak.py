@@ -10,21 +10,25 @@ from typing import Any, Literal
 from kanon_sql.engines import Deadline, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import RequirementNotMet, SpecError, UnsupportedError
 from kanon_sql.evaluate import rows_in_words
-from kanon_sql.frequency import source_of
+from kanon_sql.frequency import explained_if_missing, source_of, unknown_columns
 from kanon_sql.positions import (
+    Assigned,
     Examined,
     History,
     Points,
     assigned,
     cloaked,
+    differing_labels,
     examined,
     histories,
     levels,
     points,
     publish_cloaked,
+    released_columns,
 )
 from kanon_sql.release import refuse_foreign_release
 from kanon_sql.spec import CloakSpec
+from kanon_sql.sql import Relation
 from kanon_sql.verbs.result import Cost, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
 
@@ -61,7 +65,7 @@ class CloakResult:
     Attributes:
         verdict: ``pass``, or ``fail`` where nothing may be published.
         message: the verdict in a sentence.
-        release: the published table's name; None unless published.
+        release: the published table's name, or the one that was checked; None unless published.
         k: how many people were asked for.
         anonymity_set: who counts, ``released`` or ``present``.
         rows: ``source``, ``released``, ``suppressed``, and of these ``outside``, without a position inside the bounds.
@@ -151,6 +155,7 @@ def cloak(
     spec: CloakSpec,
     *,
     preview: bool = False,
+    check: bool = False,
     timeout: float | None = None,
     report: Reporter | None = None,
 ) -> CloakResult:
@@ -166,12 +171,15 @@ def cloak(
             release.
         spec: what to cloak.
         preview: publish nothing, although the spec names a release.
+        check: publish nothing, and verify the table that stands under the release's name instead: the source is cloaked
+            anew, everything that is promised of it is verified, and the table must have the same labels as often.
         timeout: seconds for the statements of the whole run; None for no limit.
         report: called with each stage in plain words.
 
     Returns:
         How fine the released positions are. The verdict is ``fail``, and nothing is published, where more rows would
-        have to be left out than the spec allows, or an LBQID exposes somebody.
+        have to be left out than the spec allows, or an LBQID exposes somebody; with ``check`` also where the table has
+        other labels or columns than the source and the spec give.
 
     Raises:
         SpecError: a column or an option does not fit the data, or something else stands under the release's name.
@@ -196,7 +204,10 @@ def cloak(
         'pass'
     """
     started = time.perf_counter()
-    publishes = spec.release is not None and not preview
+    publishes = spec.release is not None and not preview and not check
+    if check and (preview or spec.release is None):
+        why = "--preview shows what would be published, and --check what was; give one of them"
+        raise SpecError(why if preview else "release: missing; name the table to check")
     if publishes and engine.read_only:
         raise SpecError(f"the connection to {engine.label} is read-only; publishing a release has to write")
     if engine.scratch.mode == "inline":
@@ -205,16 +216,18 @@ def cloak(
             "(temp or schema)"
         )
     with engine.run(Deadline(timeout)) as meter:
-        refuse_untrue(engine, spec.source.table)
+        refuse_untrue(engine, spec.source.table, spec.release if check else None)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
             if publishes:
                 with engine.transaction():
                     refuse_foreign_release(workspace, spec)
-            result = _cloaked(workspace, spec, publishes)
+            result = _cloaked(workspace, spec, publishes=publishes, check=check)
         return replace(result, cost=Cost.of(meter, time.perf_counter() - started), sql=redacted_log(meter))
 
 
-def _cloaked(workspace: Workspace, spec: CloakSpec, publishes: bool) -> CloakResult:
+def _cloaked(workspace: Workspace, spec: CloakSpec, *, publishes: bool, check: bool) -> CloakResult:
+    other = _other_columns(workspace, spec) if check else []
+    stopped = f"{'.'.join(spec.release)} cannot stand" if check and spec.release else "nothing was published"
     found = points(workspace, spec)
     cells = cloaked(workspace, spec, found)
     suppressed = found.outside + cells.left_rows
@@ -222,11 +235,11 @@ def _cloaked(workspace: Workspace, spec: CloakSpec, publishes: bool) -> CloakRes
     most = spec.suppression.max_rows(found.rows)
     if not found.rows or suppressed == found.rows:
         why = "the source has no rows" if not found.rows else "no cell has enough people, not even the coarsest"
-        return _failed(result, f"nothing was published: {why}")
+        return _failed(result, f"{stopped}: {why}")
     if suppressed > most:
         return _failed(
             result,
-            f"nothing was published: {rows_in_words(suppressed)} of {found.rows:,} would have to be left out, and at "
+            f"{stopped}: {rows_in_words(suppressed)} of {found.rows:,} would have to be left out, and at "
             f"most {most:,} may be; raise suppression.limit, or allow coarser cells or wider slices",
         )
     written = assigned(workspace, spec, found, cells)
@@ -238,9 +251,11 @@ def _cloaked(workspace: Workspace, spec: CloakSpec, publishes: bool) -> CloakRes
         named = ", ".join(f"{item.name} ({item.exposed:,} of {item.matching:,})" for item in exposed)
         return _failed(
             result,
-            "nothing was published: the rows of people who match an LBQID are shared by too few others: "
+            f"{stopped}: the rows of people who match an LBQID are shared by too few others: "
             f"{named}; allow only coarser cells or wider slices (position.coarsest, position.depth, time.widths)",
         )
+    if check:
+        return _compared(workspace, spec, result, written, seen, other)
     done = "published" if publishes else "cloaked"
     message = f"{done} {rows_in_words(seen.rows)} in {seen.classes:,} cells and slices, {_promised(spec, seen)}"
     result = replace(result, message=message, notes=[*result.notes, *_notes(spec, seen)])
@@ -249,6 +264,43 @@ def _cloaked(workspace: Workspace, spec: CloakSpec, publishes: bool) -> CloakRes
         publish_cloaked(workspace, spec, found, written, result.summary())
         result = replace(result, release=".".join(spec.release))
     return result
+
+
+def _other_columns(workspace: Workspace, spec: CloakSpec) -> list[str]:
+    """What the table under the release's name has besides the columns that the spec releases, before anything is read.
+
+    Raises:
+        SpecError: it lacks one of them.
+        DatabaseError: there is no such table.
+    """
+    assert spec.release is not None
+    with explained_if_missing(workspace.engine, spec.release):
+        columns = workspace.columns(Relation(spec.release))
+    wanted = released_columns(spec)
+    problems = unknown_columns(".".join(spec.release), columns, wanted, "which the spec releases")
+    if problems:
+        raise SpecError(problems)
+    return [name for name in columns if name not in wanted]
+
+
+def _compared(
+    workspace: Workspace, spec: CloakSpec, result: CloakResult, written: Assigned, seen: Examined, other: Sequence[str]
+) -> CloakResult:
+    """The published table beside what the source gives now, which was examined."""
+    assert spec.release is not None
+    shown = ".".join(spec.release)
+    workspace.report(f"comparing with {shown}", None)
+    differing = differing_labels(workspace, spec, written, Relation(spec.release))
+    result = replace(result, release=shown, notes=_notes(spec, seen))
+    problems = [f"{differing:,} labels have other rows than the source and the spec give"] if differing else []
+    problems += [f"it has columns that the spec does not release ({', '.join(other)})"] if other else []
+    if problems:
+        why = "the table or the source was changed since, or another spec made it" if differing else "leave them out"
+        return _failed(result, f"{shown}: {'; '.join(problems)}; {why}")
+    return replace(
+        result,
+        message=f"{shown}: {rows_in_words(seen.rows)} have the labels that the source gives, {_promised(spec, seen)}",
+    )
 
 
 def _empty(spec: CloakSpec, found: Points, suppressed: int) -> CloakResult:

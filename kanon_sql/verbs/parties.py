@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon_sql.engines import Deadline, Engine, Reporter, Workspace, now, open_workspace
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import source_of
 from kanon_sql.parties import Horizontal, Part, Vertical, searched_horizontally, searched_vertically
@@ -150,6 +150,11 @@ def _running(
         raise SpecError("--key: a vertical split needs the column that every party has; give --key COLUMN")
     if key is not None and split == "horizontal":
         raise SpecError("--key: only a vertical split has one; leave it out, or give --split vertical")
+    for name in spec.points:
+        raise UnsupportedError(
+            f"parties: quasi_identifiers.{name}: no party makes the cells of a point; name them in a view, as a column "
+            "that each party's database has"
+        )
     names = [f"party {number}" for number, _ in enumerate(engines, 1)]
     _refuse_twice(engines, names)
     with ExitStack() as opened:

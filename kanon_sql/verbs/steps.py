@@ -60,11 +60,16 @@ _WORDS = {"round": "rounded to multiples of", "bottom": "bottom coded at", "top"
 
 
 def refuse_steps(spec: Spec, what: str) -> None:
-    """Refuse release steps where SQL is handed over to be run elsewhere.
+    """Refuse release steps and points where SQL is handed over to be run elsewhere.
 
     Raises:
         UnsupportedError: the spec has some.
     """
+    for name in spec.points:
+        raise UnsupportedError(
+            f"quasi_identifiers.{name}: {what} would read the source without its column of cells; use kanon-sql "
+            "anonymize, or name the cells in a source query"
+        )
     if spec.steps is not None:
         raise UnsupportedError(
             f"steps: {what} would hold the key of the sample, or leave the steps out; use kanon-sql anonymize, or "

@@ -1254,7 +1254,7 @@ SELECT grid, COUNT(*) AS cell_count, SUM(class_rows) AS row_count FROM "kanon_ru
 CREATE TABLE "clinic"."kanon_run_release" AS SELECT labels.x_label AS "age", assigned.kept0 AS "sex" FROM "kanon_run_assigned0" AS assigned JOIN "kanon_run_labels" AS labels ON assigned.grid = labels.grid AND assigned.cell = labels.cell ORDER BY RANDOM();
 
 -- positions/differing
-SELECT COALESCE(SUM(CASE WHEN written = examined THEN 0 ELSE 1 END), 0) AS differing, COALESCE(SUM(CASE WHEN label_count > 1 THEN 1 ELSE 0 END), 0) AS ambiguous FROM (SELECT "age", SUM(written) AS written, SUM(examined) AS examined, SUM(label_count) AS label_count FROM (SELECT "age", 1 AS written, 0 AS examined, 0 AS label_count FROM "clinic"."kanon_run_release" AS released UNION ALL SELECT labels.x_label, 0 AS written, COALESCE(classes.class_rows, 0) AS examined, 1 AS label_count FROM "kanon_run_labels" AS labels LEFT JOIN "kanon_run_classes" AS classes ON labels.grid = classes.grid AND labels.cell = classes.cell) AS both_sides GROUP BY "age") AS compared;
+SELECT COALESCE(SUM(CASE WHEN written = examined THEN 0 ELSE 1 END), 0) AS differing, COALESCE(SUM(CASE WHEN label_count > 1 THEN 1 ELSE 0 END), 0) AS ambiguous FROM (SELECT "age", "weight", "at", SUM(written) AS written, SUM(examined) AS examined, SUM(label_count) AS label_count FROM (SELECT CAST(released."age" AS TEXT) COLLATE "C" AS "age", CAST(released."weight" AS TEXT) COLLATE "C" AS "weight", CAST(released."at" AS TEXT) COLLATE "C" AS "at", 1 AS written, 0 AS examined, 0 AS label_count FROM "clinic"."kanon_run_release" AS released UNION ALL SELECT CAST(labels.x_label AS TEXT) COLLATE "C" AS "age", CAST(labels.y_label AS TEXT) COLLATE "C" AS "weight", CAST(labels.t_label AS TEXT) COLLATE "C" AS "at", 0 AS written, COALESCE(classes.class_rows, 0) AS examined, 1 AS label_count FROM "kanon_run_labels" AS labels LEFT JOIN "kanon_run_classes" AS classes ON labels.grid = classes.grid AND labels.cell = classes.cell) AS both_sides GROUP BY "age", "weight", "at") AS compared;
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_lbqid0_requests";
@@ -1420,6 +1420,9 @@ SELECT COUNT(*) AS cell_count, MIN(counted.people) AS fewest_people, COALESCE(SU
 
 -- positions/present
 SELECT COUNT(*) AS cell_count, MIN(counted.people) AS fewest_people, COALESCE(SUM(CASE WHEN counted.people IS NULL OR counted.people < used.needed THEN 1 ELSE 0 END), 0) AS small_cells FROM (SELECT cell, needed FROM "kanon_run_classes" AS classes WHERE grid = 2) AS used LEFT JOIN (SELECT cell, COUNT(DISTINCT who) AS people FROM (SELECT CAST(position_key & 0 AS BIGINT) AS cell, who FROM "kanon_run_assigned0" AS assigned WHERE NOT position_key IS NULL) AS everyone GROUP BY cell) AS counted ON used.cell = counted.cell;
+
+-- positions/differing
+SELECT COALESCE(SUM(CASE WHEN written = examined THEN 0 ELSE 1 END), 0) AS differing, COALESCE(SUM(CASE WHEN label_count > 1 THEN 1 ELSE 0 END), 0) AS ambiguous FROM (SELECT "age", "weight", SUM(written) AS written, SUM(examined) AS examined, SUM(label_count) AS label_count FROM (SELECT CAST(released."age" AS TEXT) COLLATE "C" AS "age", CAST(released."weight" AS TEXT) COLLATE "C" AS "weight", 1 AS written, 0 AS examined, 0 AS label_count FROM "clinic"."kanon_run_release" AS released UNION ALL SELECT CAST(labels.x_label AS TEXT) COLLATE "C" AS "age", CAST(labels.y_label AS TEXT) COLLATE "C" AS "weight", 0 AS written, COALESCE(classes.class_rows, 0) AS examined, 1 AS label_count FROM "kanon_run_labels" AS labels LEFT JOIN "kanon_run_classes" AS classes ON labels.grid = classes.grid AND labels.cell = classes.cell) AS both_sides GROUP BY "age", "weight") AS compared;
 
 -- verbs/sqlmesh/violating
 -- 3-anonymity

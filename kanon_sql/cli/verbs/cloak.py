@@ -29,6 +29,7 @@ __all__ = ["cloak"]
     epilog=examples(
         "kanon-sql cloak positions.yml -d clinic.duckdb",
         "kanon-sql cloak positions.yml -d clinic.duckdb --preview",
+        "kanon-sql cloak positions.yml -d clinic.duckdb --check",
         "kanon-sql cloak positions.yml -d clinic.duckdb --format json -q",
     )
 )
@@ -37,6 +38,9 @@ def cloak(
     database: Database = MEMORY,
     preview: Annotated[
         bool, typer.Option("--preview", help="Publish nothing, although the spec names a release.")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Publish nothing: verify the release against the source, cloaked anew.")
     ] = False,
     scratch: ScratchMode = None,
     output: Format = OutputFormat.text,
@@ -53,14 +57,15 @@ def cloak(
     at least k people's rows are released with. Patterns of movement (LBQIDs) that the
     spec names must be shared by k people too. Without a release in the spec the result
     is only shown. Exit code 1 says that too many rows would be left out, or that a
-    pattern exposes somebody: nothing was published.
+    pattern exposes somebody: nothing was published. With --check it says that the table
+    under the release's name is not what the source, cloaked anew, gives.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.report.positions import cloaking_text
         from kanon_sql.verbs.cloak import cloak as run_cloak
 
         spec = load_cloak_spec(spec_file)
-        publishes = spec.release is not None and not preview
+        publishes = spec.release is not None and not preview and not check
         if publishes and database == MEMORY:
             raise SpecError("a release in :memory: would vanish with this process; give a database with -d FILE")
         if publishes:
@@ -68,7 +73,7 @@ def cloak(
         engine = run.connect(
             database, read_only=not publishes, threads=threads, memory_limit=memory_limit, scratch=scratch
         )
-        result = run_cloak(engine, spec, preview=preview, timeout=timeout, report=run.report)
+        result = run_cloak(engine, spec, preview=preview, check=check, timeout=timeout, report=run.report)
         run.close()
         if output is OutputFormat.json:
             print_json(result.to_dict())

@@ -52,6 +52,8 @@ def _not_comparable(given: Given) -> str | None:
     spec = given.spec
     if given.engine.capabilities.row_id is not None and spec.source.table is None:
         return "the source is a query or a file, whose rows have no physical identifier"
+    if given.engine.capabilities.row_id is not None and (spec.steps is not None or spec.points):
+        return "the source is read by a query, for its steps or points, whose rows have no physical identifier"
     if why := _unordered(given, given.source):
         return why
     if not any(name in given.release.columns for name in (*spec.sensitive, *spec.keep)):

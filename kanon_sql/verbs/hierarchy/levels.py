@@ -34,6 +34,7 @@ from kanon_sql.spec import (
     FileHierarchy,
     Hierarchy,
     IntervalsHierarchy,
+    PointHierarchy,
     PrefixHierarchy,
     QuasiIdentifier,
     Spec,
@@ -317,12 +318,14 @@ def _in_order(row: tuple[str, ...]) -> tuple[bool, Decimal, str]:
 
 
 def _kind(item: QuasiIdentifier) -> str:
-    kinds = ("intervals", "prefix", "dates", "file", "tree", "table", "sql")
+    kinds = ("intervals", "prefix", "dates", "file", "tree", "table", "point", "sql")
     return next((kind for kind in kinds if getattr(item, kind) is not None), "value")
 
 
 def _by(rule: Hierarchy, level: int) -> str:
     """How the spec makes the labels of a level, in words."""
+    if isinstance(rule, PointHierarchy):
+        return f"cells of depth {rule.point.depths[level]}"
     if level == 0:
         return "the value"
     if isinstance(rule, IntervalsHierarchy):

@@ -17,6 +17,7 @@ from kanon_sql.spec import (
     FileHierarchy,
     Hierarchy,
     IntervalsHierarchy,
+    PointHierarchy,
     QuasiIdentifier,
     Spec,
     SqlHierarchy,
@@ -130,6 +131,10 @@ def load_given(
     rule = item.hierarchy
     if isinstance(rule, TableHierarchy):
         raise UnsupportedError(f"{where}: its rows are in the database; leave --values out and name the database")
+    if isinstance(rule, PointHierarchy):
+        raise UnsupportedError(
+            f"{where}: its cells are made of two columns of the source; leave --values out and name the database"
+        )
     if isinstance(rule, SqlHierarchy):
         raise UnsupportedError(
             f"{where}: what an SQL expression makes of a value depends on the column's type; leave --values out and "

@@ -1,0 +1,70 @@
+"""What a spec cannot have whose quasi-identifiers are points: two columns that no row may show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from kanon_sql.spec.checks import Fault, Loc, quote
+from kanon_sql.spec.positions import Point
+
+if TYPE_CHECKING:
+    from kanon_sql.spec.model import Spec
+
+__all__ = ["point_faults"]
+
+
+def point_faults(spec: Spec) -> Iterator[Fault]:
+    """Coordinates that would be released, labels that are no cells, and rows that are left out of one column alone."""
+    for name, point in spec.points.items():
+        loc: Loc = ("quasi_identifiers", name, "point")
+        yield from _role_faults(spec, name, point)
+        yield from _label_faults(spec, name)
+        if point.outside == "suppress" and spec.nulls != "suppress":
+            why = (
+                "a row without a point inside the bounds has NULL here, and NULL is treated alike in all "
+                "quasi-identifiers; add nulls: suppress, or leave the rows out in a source query"
+            )
+            yield Fault((*loc, "outside"), why)
+        if point.outside == "refuse" and spec.differential_privacy is not None:
+            why = (
+                "with differential_privacy a run that stops at a point outside of the bounds tells that there is one; "
+                "use outside: suppress"
+            )
+            yield Fault((*loc, "outside"), why)
+
+
+def _role_faults(spec: Spec, name: str, point: Point) -> Iterator[Fault]:
+    """Coordinates have no other role: whoever sees them needs no cell."""
+    taken = {column.casefold(): f"under {role}" for role in _ROLES for column in getattr(spec, role)}
+    if spec.unit is not None:
+        taken.setdefault(spec.unit.casefold(), "the unit")
+    for other, item in spec.points.items():
+        if other != name:
+            taken |= dict.fromkeys(map(str.casefold, item.columns), f"a coordinate of {quote(other)}")
+    for index, column in enumerate(point.columns):
+        if column.casefold() in taken:
+            why = (
+                f"column {quote(column)} is also {taken[column.casefold()]}; a coordinate is never released, nor used "
+                "beside its cell, which it would narrow: it has no other role"
+            )
+            if column.casefold() == name.casefold():
+                why = f"{quote(name)} is what the column of cells is called; give the quasi-identifier another name"
+            yield Fault(("quasi_identifiers", name, "point", "columns", index), why)
+
+
+_ROLES = ("identifiers", "quasi_identifiers", "sensitive", "keep")
+
+
+def _label_faults(spec: Spec, name: str) -> Iterator[Fault]:
+    """Labels that are ranges of values, or numbers: cells of a plane have no order."""
+    faults: Sequence[tuple[bool, Loc, str]] = (
+        (spec.search.of_intervals, ("search", "algorithm"), f"{spec.search.algorithm} cuts a column between values"),
+        (spec.recoding.method == "mondrian", ("recoding", "method"), "mondrian releases ranges of values"),
+        (name in (spec.recoding.ranges or ()), ("recoding", "ranges"), "ranges are of values in order"),
+        (name in (spec.recoding.columns or {}), ("recoding", "columns"), "aggregates are of numbers"),
+    )
+    for applies, loc, what in faults:
+        if applies:
+            why = f"{what}, and the cells of {quote(name)} have no order"
+            yield Fault(loc, f"{why}; use what releases labels, such as recoding: full_domain, local or subtree")
