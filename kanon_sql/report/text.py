@@ -22,7 +22,7 @@ from kanon_sql.report.words import metric, number, percent, plural, shown
 if TYPE_CHECKING:
     from kanon_sql.evaluate import SearchSummary
     from kanon_sql.search import Explained
-    from kanon_sql.verbs.result import Cost, Result
+    from kanon_sql.verbs.result import Cost, Result, Warned
 
 __all__ = [
     "METRICS",
@@ -97,7 +97,10 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         result: what to show.
         all_minimal: list all k-minimal generalizations, not only their number, and the locally minimal ones.
     """
-    parts: list[RenderableType] = [verdict(result.passed, result.message), Text(), facts(_summary(result))]
+    parts: list[RenderableType] = [verdict(result.passed, result.message)]
+    if result.warnings:
+        parts += section("Warnings", _warnings(result.warnings))
+    parts += [Text(), facts(_summary(result))]
     if result.intervals is not None:
         parts += section("Intervals", _intervals(result.intervals, result.node or {}))
     elif result.node is not None:
@@ -143,6 +146,16 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]
     return Group(*parts)
+
+
+def _warnings(warned: Iterable[Warned]) -> RenderableType:
+    """Each by its code, and where it is explained."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="yellow", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for item in warned:
+        grid.add_row(Text(item.code), Text(f"{shown(item.message)} ({item.page})"))
+    return grid
 
 
 def _utility(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

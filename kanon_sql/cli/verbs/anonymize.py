@@ -11,6 +11,7 @@ from kanon_sql.cli.options import (
     AllMinimal,
     At,
     Database,
+    FailOnWarning,
     Format,
     Key,
     MaxBytes,
@@ -73,6 +74,7 @@ def anonymize(
     max_statements: MaxStatements = None,
     max_bytes: MaxBytes = None,
     scratch: ScratchMode = None,
+    fail_on_warning: FailOnWarning = False,
     report_file: ReportFile = None,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
@@ -147,6 +149,7 @@ def anonymize(
             budget=budget,
             all_minimal=all_minimal,
             details=report_file is not None,
+            fail_on_warning=fail_on_warning,
         )
         print_result(run, result, output, all_minimal=all_minimal)
         if path is not None and result.manifest is not None:

@@ -8,6 +8,7 @@ from kanon_sql.cli.given import MEMORY, load_spec
 from kanon_sql.cli.options import (
     AllMinimal,
     Database,
+    FailOnWarning,
     Format,
     Key,
     MaxBytes,
@@ -91,6 +92,7 @@ def plan(
     max_statements: MaxStatements = None,
     max_bytes: MaxBytes = None,
     scratch: ScratchMode = None,
+    fail_on_warning: FailOnWarning = False,
     report_file: ReportFile = None,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
@@ -160,6 +162,7 @@ def plan(
             bound=bound,
             beside=None if beside == "none" else beside,
             details=report_file is not None,
+            fail_on_warning=fail_on_warning,
         )
         print_result(run, result, output, all_minimal=all_minimal)
         write_result_report(run, result, report_file)
