@@ -44,12 +44,12 @@ def withheld(found: Chosen | Recoded) -> list[Warned]:
     if len(gone) == len(told):
         message = (
             "every quasi-identifier is withheld, at the top of its hierarchy in every row: the release tells nothing "
-            "of them. Leave a column out, allow more rows to be suppressed, or try recoding: local"
+            "of them. Name fewer, allow more suppression, or try recoding: local"
         )
         return [Warned("nothing_told", message, gone)]
     message = (
-        f"{', '.join(gone)}: withheld, at the top of the hierarchy in every row. If it is not needed, leave it out of "
-        "the release, and others may keep more detail; if it is, limit it with maximum_level"
+        f"{', '.join(gone)}: withheld, at the top of the hierarchy in every row. Leave it out, and others may keep more "
+        "detail; or limit it with maximum_level"
     )
     return [Warned("withheld_column", message, gone)]
 
@@ -100,9 +100,8 @@ def nearly_unique(
         }
         if alone.uniques >= ALONE * rows or together.uniques >= TOGETHER * rows:
             message = (
-                f"{name}: {alone.classes:,} different values in {rows:,} rows; {alone.uniques / rows:.1%} of rows are "
-                f"alone with theirs, {together.uniques / rows:.1%} with theirs and the released quasi-identifiers. "
-                "Whoever knows it finds the row: make it a quasi-identifier, coarsen it, or leave it out"
+                f"{name}: {alone.uniques / rows:.1%} of rows are alone with their value, {together.uniques / rows:.1%} "
+                "with it and the released quasi-identifiers. Round it, make it a quasi-identifier, or leave it out"
             )
             warned.append(Warned("nearly_unique_kept", message, [name], figures))
     return warned

@@ -138,9 +138,8 @@ def _judged(models: Sequence[PrivacyModel], found: Repeated, counted: Callable[[
     classes, smallest = sum(below.values()), min(below)
     of_all = sum(histogram.sizes.values())
     message = (
-        f"rows were counted, and {found.column.name} tells persons apart who have several ({found.reason}): "
-        f"{classes:,} of {of_all:,} classes have fewer than {least:,} persons, one has {smallest:,}. Set unit: "
-        f"{found.column.name} to protect persons; if every row is another person, set {_ALLOW}"
+        f"rows were counted, and {found.column.name} seems to tell persons apart ({found.reason}): {classes:,} of "
+        f"{of_all:,} classes have fewer than {least:,} of them, one has {smallest:,}. {_remedy(found)}"
     )
     figures = {"classes": of_all, "classes_below": classes, "least": least, "smallest": smallest}
     return [Warned("rows_not_persons", message, [found.column.name], figures)]
@@ -148,11 +147,14 @@ def _judged(models: Sequence[PrivacyModel], found: Repeated, counted: Callable[[
 
 def _unmeasured(found: Repeated) -> Warned:
     message = (
-        f"rows were counted, and {found.column.name} tells persons apart who have several ({found.reason}). How many "
-        "are in a class is not known, since rows that are alike are in several classes. Set unit: "
-        f"{found.column.name} to protect persons; if every row is another person, set {_ALLOW}"
+        f"rows were counted, and {found.column.name} seems to tell persons apart ({found.reason}). How many are in a "
+        f"class is not known, since rows that are alike are in several classes. {_remedy(found)}"
     )
     return Warned("rows_not_persons", message, [found.column.name])
 
 
-_ALLOW = "warnings: {rows_not_persons: allow}"
+def _remedy(found: Repeated) -> str:
+    return (
+        f"Set unit: {found.column.name} to protect persons, or warnings: {{rows_not_persons: allow}} if it is something "
+        "else"
+    )

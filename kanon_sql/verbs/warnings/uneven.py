@@ -10,7 +10,7 @@ from kanon_sql.verbs.result import Warned
 
 __all__ = ["uneven"]
 
-TIMES = 3
+TIMES = 4
 """So many times the share of all rows is uneven."""
 
 LEAST = 30
@@ -18,7 +18,7 @@ LEAST = 30
 
 
 def uneven(found: Chosen | Recoded) -> list[Warned]:
-    """Columns with a group of rows that lost at least three times the share that all rows lost.
+    """Columns with a group of rows that lost at least four times the share that all rows lost, the worst first.
 
     A column's groups are the rows under one label below the top of its hierarchy. Rows that were suppressed for a NULL
     are not among them.
@@ -55,16 +55,19 @@ def uneven(found: Chosen | Recoded) -> list[Warned]:
         least=max(LEAST, fewest),
         few=fewest,
     )
-    warned = []
     of_all = lost / sets.kept_rows
+    hit: list[tuple[float, str]] = []
     for number, share, judged in sorted(answer):
         refuse_incomplete("verbs/warnings/suppressed", judged, sets.kept_rows)
         if share is not None and share >= TIMES * of_all:
-            name = groups[int(number)].name
-            message = (
-                f"{name}: a group of its values lost {share:.1%} of its rows, and all rows {of_all:.1%}. What is "
-                "computed from the release speaks less of them: coarsen other columns, or try recoding: local"
-            )
-            figures = {"largest_share": float(share), "share_of_all": of_all}
-            warned.append(Warned("uneven_suppression", message, [name], figures))
-    return warned
+            hit.append((float(share), groups[int(number)].name))
+    if not hit:
+        return []
+    hit.sort(key=lambda item: -item[0])
+    said = ", ".join(f"{name} ({share:.1%})" for share, name in hit)
+    message = (
+        f"{of_all:.1%} of all rows are suppressed, and far more of one group by {said}: the release speaks less of "
+        "these. Coarsen other columns, or try recoding: local"
+    )
+    figures = {"largest_share": hit[0][0], "share_of_all": of_all}
+    return [Warned("uneven_suppression", message, [name for _, name in hit], figures)]
