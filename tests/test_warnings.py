@@ -22,6 +22,7 @@ from strategies import examples
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
+from kanon_sql.parties.refusals import refuse_spec
 from kanon_sql.report.github import github
 from kanon_sql.report.html import html_report
 from kanon_sql.report.json import result_schema
@@ -328,8 +329,8 @@ def test_uneven_suppression(database: Database, lost: int, warned: bool, recodin
     found = [item for item in result.warnings if item.code == "uneven_suppression"]
     assert bool(found) == warned
     if warned:
-        assert found[0].columns == ["zip"]
-        assert found[0].figures == pytest.approx({"largest_share": lost / 60, "share_of_all": lost / 360})
+        assert set(found[0].columns) == {"zip", "age"}  # whose groups of few rows are one, and all of it is lost
+        assert found[0].figures == pytest.approx({"largest_share": 1.0, "share_of_all": lost / 360})
 
 
 # --- What becomes of them ------------------------------------------------------------------------
@@ -412,6 +413,28 @@ def test_a_wrong_handling_is_refused() -> None:
         assert said in problem, problem
     (problem,) = refusals(keep_unique="error")
     assert "warnings: {nearly_unique_kept: error}" in problem
+
+
+LOOKED_FOR = {"withheld_column": "error"}
+
+
+def test_an_error_that_nobody_looks_for_is_refused(database: Database, tmp_path: Path) -> None:
+    private = {"differential_privacy": {"epsilon": 1, "delta": 1e-6, "generalization": {"zip": 2, "age": 2}}}
+    for changes in (
+        {"privacy": [private], "suppression": {}, "ledger": "kanon_sql_ledger"},
+        {"privacy": [{"m_invariance": {"attribute": "pay", "m": 2, "history": "past"}}], "suppression": {},
+         "sensitive": ["pay"], "unit": "who"},
+    ):  # fmt: skip
+        assert spec(**changes)
+        with pytest.raises(kanon_sql.errors.SpecError, match="no warnings are looked for"):
+            spec(**changes, warnings=LOOKED_FOR)
+        with pytest.raises(kanon_sql.errors.UnsupportedError, match="--fail-on-warning: with"):
+            kanon_sql.anonymize(database.engine, spec(**changes), fail_on_warning=True)
+    fatal = spec(warnings=LOOKED_FOR)
+    with pytest.raises(kanon_sql.errors.UnsupportedError, match=r"warnings\.withheld_column: a script looks for no"):
+        kanon_sql.render(fatal, "postgres", {"zip": 1, "age": 1})
+    with pytest.raises(kanon_sql.errors.UnsupportedError, match="parties: warnings"):
+        refuse_spec(fatal)
 
 
 def test_the_hash_of_a_spec_without_them_stays() -> None:

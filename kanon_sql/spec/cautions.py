@@ -49,6 +49,11 @@ class WarningOptions(Part):
         """What becomes of a warning with this code."""
         return getattr(self, code)  # type: ignore[no-any-return]
 
+    @property
+    def fatal(self) -> list[str]:
+        """The codes of those that fail a run."""
+        return [code for code, handling in self.model_dump().items() if handling == "error"]
+
     def given(self) -> Mapping[str, str]:
         """What differs from the default."""
         return self.model_dump(exclude_defaults=True)

@@ -41,7 +41,7 @@ from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_nodes_
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 from kanon_sql.verbs.untrue import refuse_untrue
-from kanon_sql.verbs.warnings import failed_by, warnings_of_release
+from kanon_sql.verbs.warnings import failed_by, refuse_to_fail, warnings_of_release
 from kanon_sql.version import __version__
 
 __all__ = ["anonymize", "released"]
@@ -100,6 +100,7 @@ def anonymize(
         raise SpecError(f"the connection to {engine.label} is read-only; anonymize has to write")
     started = time.perf_counter()
     if (private := spec.differential_privacy) is not None:
+        refuse_to_fail(private.name, on_any=fail_on_warning)
         with engine.run(Deadline(timeout)) as meter:
             refuse_untrue(engine, spec.source.table)
             result = privately_released(
@@ -108,6 +109,7 @@ def anonymize(
             cost = Cost.of(meter, time.perf_counter() - started)
             return replace(result, cost=cost, sql=redacted_log(meter))
     if (invariance := spec.m_invariance) is not None:
+        refuse_to_fail(invariance.name, on_any=fail_on_warning)
         with engine.run(Deadline(timeout)) as meter:
             refuse_untrue(engine, spec.source.table)
             result = invariantly_released(

@@ -114,6 +114,7 @@ def anonymize(
                     "--max-statements": max_statements is not None,
                     "--max-bytes": max_bytes is not None,
                     "--report": report_file is not None,
+                    "--fail-on-warning": fail_on_warning,
                     "--threads": threads is not None,
                     "--memory-limit": memory_limit is not None,
                 }

@@ -123,6 +123,8 @@ def plan(
         if estimate and (explain or matrix):
             option = "--explain" if explain else "--matrix"
             raise SpecError(f"--estimate and {option} exclude each other; an estimate asks about no node")
+        if estimate and fail_on_warning:
+            raise SpecError("--estimate and --fail-on-warning exclude each other; an estimate looks for no warnings")
         spec = load_spec(spec_file)
         if party is not None or key is not None or split is Split.vertical:
             from kanon_sql.cli.parties import refuse_other_options, run_parties
@@ -140,6 +142,7 @@ def plan(
                     "--max-statements": max_statements is not None,
                     "--max-bytes": max_bytes is not None,
                     "--report": report_file is not None,
+                    "--fail-on-warning": fail_on_warning,
                     "--threads": threads is not None,
                     "--memory-limit": memory_limit is not None,
                 }

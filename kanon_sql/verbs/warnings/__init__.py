@@ -14,11 +14,18 @@ from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, source_relation
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.columns import nearly_unique, withheld
-from kanon_sql.verbs.warnings.handling import failed_by, heeded
+from kanon_sql.verbs.warnings.handling import failed_by, heeded, refuse_fatal_warnings, refuse_to_fail
 from kanon_sql.verbs.warnings.persons import persons_in_choice, persons_in_table, repeated_person
 from kanon_sql.verbs.warnings.uneven import uneven
 
-__all__ = ["failed_by", "warnings_of_plan", "warnings_of_release", "warnings_of_table"]
+__all__ = [
+    "failed_by",
+    "refuse_fatal_warnings",
+    "refuse_to_fail",
+    "warnings_of_plan",
+    "warnings_of_release",
+    "warnings_of_table",
+]
 
 
 def warnings_of_plan(found: Chosen | Recoded) -> list[Warned]:

@@ -48,8 +48,8 @@ def withheld(found: Chosen | Recoded) -> list[Warned]:
         )
         return [Warned("nothing_told", message, gone)]
     message = (
-        f"{', '.join(gone)}: withheld, at the top of the hierarchy in every row. Leave it out, and others may keep more "
-        "detail; or limit it with maximum_level"
+        f"{', '.join(gone)}: withheld, at the top of the hierarchy in every row. Leave it out, and others may keep "
+        "more detail; or limit it with maximum_level"
     )
     return [Warned("withheld_column", message, gone)]
 

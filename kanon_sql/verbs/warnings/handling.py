@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kanon_sql.errors import UnsupportedError
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.result import Warned
 
-__all__ = ["failed_by", "heeded"]
+__all__ = ["failed_by", "heeded", "refuse_fatal_warnings", "refuse_to_fail"]
 
 
 def heeded(spec: Spec, found: Sequence[Warned]) -> list[Warned]:
@@ -28,3 +29,26 @@ def failed_by(spec: Spec, found: Sequence[Warned], *, on_any: bool) -> str | Non
         return None
     asked = "with --fail-on-warning" if on_any else "as the spec says"
     return f"{', '.join(dict.fromkeys(fatal))} is an error {asked}"
+
+
+def refuse_fatal_warnings(spec: Spec, what: str) -> None:
+    """Refuse warnings that are errors where SQL is handed over, and nobody looks for them.
+
+    Raises:
+        UnsupportedError: the spec has such.
+    """
+    if spec.warnings.fatal:
+        raise UnsupportedError(
+            f"warnings.{spec.warnings.fatal[0]}: {what} looks for no warnings, so none can be an error; leave it out, "
+            "or use kanon-sql anonymize"
+        )
+
+
+def refuse_to_fail(requirement: str, *, on_any: bool) -> None:
+    """Refuse to fail on warnings where none are looked for.
+
+    Raises:
+        UnsupportedError: it was asked for.
+    """
+    if on_any:
+        raise UnsupportedError(f"--fail-on-warning: with {requirement} no warnings are looked for; leave it out")

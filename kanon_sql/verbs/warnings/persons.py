@@ -155,6 +155,6 @@ def _unmeasured(found: Repeated) -> Warned:
 
 def _remedy(found: Repeated) -> str:
     return (
-        f"Set unit: {found.column.name} to protect persons, or warnings: {{rows_not_persons: allow}} if it is something "
-        "else"
+        f"Set unit: {found.column.name} to protect persons, or warnings: {{rows_not_persons: allow}} if it is "
+        "something else"
     )
