@@ -55,6 +55,7 @@ def spec(*requirements: dict[str, Any], **changes: Any) -> kanon_sql.Spec:
             "keep": ["charge"],
             "privacy": list(requirements),
             "suppression": {"limit": 0.1},
+            "warnings": {"rows_not_persons": "allow"},
             **changes,
         }
     )
@@ -167,6 +168,22 @@ def test_no_search_reads_the_source(
     assert result.cost.source_scans == watch.planned_scans == 2
 
 
+def test_persons_are_looked_for_by_one_read_more_and_counted_by_another(
+    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a column could tell persons apart, which those called name, ssn and patient_id do; the last repeats."""
+    looking: dict[str, Any] = {"warnings": {"rows_not_persons": "warn"}}
+    with watched(connection, monkeypatch) as (engine, watch):
+        repeated = kanon_sql.anonymize(engine, spec(K, **looking))
+        assert repeated.cost.source_scans == watch.planned_scans == 4
+        source = {"query": "SELECT age, zip, sex, diagnosis, ssn FROM visits"}
+        alone = kanon_sql.anonymize(engine, spec(K, source=source, identifiers=["ssn"], keep=[], **looking))
+        assert alone.cost.source_scans == 3
+        source = {"query": "SELECT age, zip, sex, diagnosis FROM visits"}
+        none = kanon_sql.anonymize(engine, spec(K, source=source, identifiers=[], keep=[], **looking))
+        assert none.cost.source_scans == 2
+
+
 def test_a_failing_search_reads_the_source_once(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,7 +211,7 @@ def test_check_reads_the_source_when_it_must(
     """
     connection.execute("CREATE TABLE copy AS SELECT age, zip, sex, diagnosis FROM visits")
     with watched(connection, monkeypatch) as (engine, watch):
-        result = kanon_sql.check(engine, spec(*requirements), "visits" if source else "copy")
+        result = kanon_sql.check(engine, spec(*requirements, keep=[]), "visits" if source else "copy")
     assert watch.planned_scans == scans
     assert result.cost.source_scans == scans + source
     assert result.cost.statements <= 5
@@ -224,7 +241,7 @@ def test_statements_follow_a_formula(connection: duckdb.DuckDBPyConnection, monk
                 assert others.pop("exists") <= 3
                 assert others.pop("release/manifest/find", 0) <= 1
                 assert others.pop("transaction") == 2 * 4, "two of them: is one open?, twice; begin; commit"
-                assert others.pop("columns") == 2
+                assert others.pop("columns") == 3, "of the source, and of the release by who verifies and who warns"
                 assert set(others.values()) == {1}, others
                 assert result.search is not None
                 assert search <= result.search.nodes_evaluated

@@ -16,6 +16,7 @@ __all__ = [
     "At",
     "CheckFormat",
     "Database",
+    "FailOnWarning",
     "Format",
     "Key",
     "MaxBytes",
@@ -107,6 +108,9 @@ SpecFile = Annotated[
     typer.Argument(
         metavar="SPEC", help="The spec, a YAML file.", show_default=False, autocompletion=paths(".yml", ".yaml")
     ),
+]
+FailOnWarning = Annotated[
+    bool, typer.Option("--fail-on-warning", help="Take every warning for an error: exit with 1, publish nothing.")
 ]
 Database = Annotated[
     str,

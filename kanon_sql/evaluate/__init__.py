@@ -34,7 +34,7 @@ from kanon_sql.evaluate.examine import (
     refuse_other_kind,
     table_frames,
 )
-from kanon_sql.evaluate.outcome import Answered, Chosen, NothingFound, NothingToSearch, Searched, SearchSummary
+from kanon_sql.evaluate.outcome import Answered, Chosen, NothingFound, NothingToSearch, Searched, SearchSummary, few
 from kanon_sql.evaluate.partitions.evaluator import Partitions, refuse_what_cuts_break
 from kanon_sql.evaluate.partitions.hierarchy import with_codes, with_labels
 from kanon_sql.evaluate.partitions.order import BY_VALUE, Order, order_domains, order_of, positions_of
@@ -73,6 +73,7 @@ __all__ = [
     "distances_between",
     "examine",
     "failing_classes",
+    "few",
     "flagged_classes",
     "groupings",
     "is_sound",

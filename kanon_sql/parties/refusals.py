@@ -39,6 +39,8 @@ def refuse_spec(spec: Spec) -> None:
         (spec.ledger is not None, "ledger: releases are compared in one database; leave it out"),
         (spec.suppression.style == "mask", "suppression.style: mask makes one class of the rows that are suppressed "
          "at all parties; use style: drop"),
+        (bool(spec.warnings.fatal), "warnings: no party tells what they are about, so none can be an error; leave "
+         "'error' out"),
         (spec.source.file is not None, "source: one file would be read for every party; name a table, a view or a "
          "query that each party's database has"),
         (search.algorithm in _BY_LABELS, f"search.algorithm: {search.algorithm} goes by how many labels occur, which "

@@ -7,6 +7,7 @@ visible under the release's name.
 
 from __future__ import annotations
 
+from kanon_sql.release.choice import Choice
 from kanon_sql.release.differential.budget import budget_dict, refuse_spent, spend
 from kanon_sql.release.differential.mechanism import (
     choose_levels,
@@ -37,7 +38,8 @@ from kanon_sql.release.manifest import (
 )
 from kanon_sql.release.publish import publish, put_back, refuse_foreign_release
 from kanon_sql.release.unsafe_nodes import UnsafeNodes
-from kanon_sql.release.write import Choice, Written, staged, written_release
+from kanon_sql.release.write import Written, staged, written_release
+from kanon_sql.release.write_source import labelled_by_person
 
 __all__ = [
     "MANIFEST_TABLE",
@@ -65,6 +67,7 @@ __all__ = [
     "is_untrue",
     "keep",
     "kept_recoding",
+    "labelled_by_person",
     "lattice_to_choose_from",
     "operating_system",
     "pending_records",

@@ -8,133 +8,22 @@ Publishing it is :mod:`kanon_sql.release.publish`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
 
-from kanon_sql.engines import SCRATCH_TABLE, Column, Workspace, refuse_incomplete
+from kanon_sql.engines import SCRATCH_TABLE, Workspace
 from kanon_sql.errors import DatabaseError, VerificationError
-from kanon_sql.evaluate import Examination, Subject, consistent_with_source, examine, rows_in_words
-from kanon_sql.frequency import FrequencySets, LabelSizes, label_sizes
-from kanon_sql.hierarchies import exact_value
-from kanon_sql.models import PrivacyModel
-from kanon_sql.recode import Mapped
-from kanon_sql.release.differential.mechanism import Drawn, write_drawn
+from kanon_sql.evaluate import Examination, rows_in_words
+from kanon_sql.release.choice import Choice
+from kanon_sql.release.differential.mechanism import write_drawn
 from kanon_sql.release.write_counted import write_repeated, write_repeated_classes
-from kanon_sql.release.write_recoded import join_of, refuse_other_cells
-from kanon_sql.search import Node
+from kanon_sql.release.write_recoded import refuse_other_cells
+from kanon_sql.release.write_source import MARK, UNIT, free_name, outputs_of, write_from_source
 from kanon_sql.spec import Spec
-from kanon_sql.sql import PORTABLE, Relation, Sql, exact_text, render, slot, source_relation
+from kanon_sql.sql import Relation, Sql, exact_text, slot
 
-__all__ = ["Choice", "Written", "beside", "staged", "written_release"]
-
-_MARK, _UNIT, _NUMBER = "kanon_masked", "kanon_unit", "kanon_row"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Choice:
-    """What to write: the source at the chosen node.
-
-    Attributes:
-        spec: what to release.
-        columns: the source's columns by name, in order.
-        sets: the frequency sets, for lookups, counts and reference distributions.
-        models: the requirements.
-        node: the chosen levels; None where they differ by class.
-        suppressed: the table of the suppressed classes' packed keys; None when no class is suppressed.
-        suppressed_rows: the number of suppressed rows, those for NULL included.
-        vectors: a table that holds all that is released, if there is one: a frequency set; of a recoding its classes,
-            or the values of the sensitive attribute by vector.
-        mapped: which vector is released as which class, where levels differ by class.
-        drawn: how many rows of each class are released, where that was drawn.
-    """
-
-    spec: Spec
-    columns: Mapping[str, Column]
-    sets: FrequencySets
-    models: Sequence[PrivacyModel]
-    node: Node | None
-    suppressed: Relation | None
-    suppressed_rows: int
-    vectors: Relation | None
-    mapped: Mapped | None = None
-    drawn: Drawn | None = None
-
-    @property
-    def levels(self) -> Node:
-        """The chosen levels, of a release that has them."""
-        assert self.node is not None
-        return self.node
-
-    @property
-    def quasi_identifiers(self) -> list[str]:
-        """Their names, in the spec's order."""
-        return list(self.spec.quasi_identifiers)
-
-    @property
-    def references(self) -> dict[str, Any]:
-        """Per sensitive attribute: the FROM form of its distribution in the source."""
-        return {
-            name: render("release/stored_reference", table=table, facts=self.sets.facts[name].of_reference)
-            for name, table in self.sets.references.items()
-        }
-
-    def examine(
-        self,
-        workspace: Workspace,
-        table: Relation,
-        columns: Mapping[str, Column],
-        unit: str | None,
-        mark: tuple[str, int] | None = None,
-    ) -> Examination:
-        """What the classes of a written table achieve; ``unit`` and ``mark`` as in :class:`Subject`."""
-        subject = Subject(
-            table=table,
-            columns=columns,
-            quasi_identifiers=self.quasi_identifiers,
-            references=self.references,
-            facts=self.sets.facts,
-            unit=unit,
-            mark=mark,
-            label_sizes=self._label_sizes,
-            populations=self.populations | self._consistent(workspace, table, columns),
-        )
-        for name, people in self.sets.populations.items():
-            labelled = self.populations[name]
-            judged, there = workspace.row("frequency/population/sums", encoded=labelled, people=people)
-            refuse_incomplete("release/population_labelled", judged, there, "persons of a population")
-        return examine(workspace, subject, self.models)
-
-    def _consistent(self, workspace: Workspace, table: Relation, columns: Mapping[str, Column]) -> dict[str, Sql]:
-        """What its rows and the records of the source have of each other, read anew from both, if that is asked for."""
-        apart = workspace.apart("consistency_")
-        found = consistent_with_source(apart, self.spec, self.models, table, columns, self.columns)
-        return {frame: item.frame for frame, item in found.items()}
-
-    @property
-    def _label_sizes(self) -> LabelSizes | None:
-        """Of the labels at the chosen levels; None where levels differ by class, and no requirement asks for widths."""
-        return None if self.node is None else label_sizes(self.sets.lookups, [[level] for level in self.node])
-
-    @property
-    def populations(self) -> dict[str, Sql]:
-        """Per population that a requirement compares with: the FROM form of it at the chosen levels."""
-        if not self.sets.populations:
-            return {}
-        items = [
-            {
-                "label": exact_text(Sql(f"CAST(lookup{lookup.index}.l{level} AS VARCHAR)")),
-                "table": lookup.table,
-                "has_nulls": lookup.has_nulls,
-            }
-            for lookup, level in zip(self.sets.lookups, self.levels, strict=True)
-        ]
-        unit = self.spec.unit is not None
-        return {
-            name: render("release/population_labelled", people=people, items=items, unit=unit)
-            for name, people in self.sets.populations.items()
-        }
+__all__ = ["Written", "beside", "staged", "written_release"]
 
 
 @dataclass(frozen=True)
@@ -204,8 +93,8 @@ def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
     _refuse_more_suppressed(spec, sets.rows, suppressed_rows)
     masks = spec.suppression.style == "mask" and suppressed_rows > 0
     staged = masks or spec.unit is not None
-    outputs = _outputs(choice)
-    mark, unit = _free_name(_MARK, columns), _free_name(_UNIT, columns)
+    outputs = outputs_of(choice)
+    mark, unit = free_name(MARK, columns), free_name(UNIT, columns)
     extras = ({"masked": mark} if masks else {}) | ({"unit": unit} if spec.unit is not None else {})
     first = workspace.table("staged") if staged else target
     if choice.drawn is not None:
@@ -214,7 +103,7 @@ def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
         write_drawn(workspace, target, names=names, drawn=choice.drawn, sets=sets, node=choice.levels)
     elif choice.vectors is None or staged:
         workspace.report("writing the release: one pass over the source", None)
-        _write_from_source(workspace, choice, first, outputs, extras, temporary=staged)
+        write_from_source(workspace, choice, first, outputs, extras, temporary=staged)
     else:
         workspace.report("writing the release from its frequency set", None)
         names = [item["name"] for item in outputs]
@@ -267,79 +156,6 @@ def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
         persons=persons,
         note=note,
     )
-
-
-def _write_from_source(
-    workspace: Workspace,
-    choice: Choice,
-    target: Relation,
-    outputs: list[dict[str, Any]],
-    extras: Mapping[str, str],
-    *,
-    temporary: bool,
-) -> None:
-    """Write the release in one pass over the source.
-
-    Args:
-        workspace: where.
-        choice: what.
-        target: the table to create.
-        outputs: the released columns.
-        extras: the names of the columns for the mark and the person, where they are needed.
-        temporary: the table is copied afterwards, so that it needs no order and belongs to the session.
-    """
-    spec, columns, sets = choice.spec, choice.columns, choice.sets
-    workspace.execute(
-        "release/write",
-        target=target,
-        temporary=temporary,
-        source=source_relation(),
-        outputs=outputs,
-        extras=extras,
-        masked="masked" in extras,
-        unit=None if spec.unit is None else exact_value(columns[spec.unit], "kanon_source"),
-        suppressed=choice.suppressed,
-        recoded=None
-        if choice.mapped is None
-        else join_of(
-            sets,
-            choice.mapped,
-            columns,
-            [item["name"] for item in outputs if item["lookup"] is None],
-            _free_name(_NUMBER, columns),
-        ),
-        keys=[]
-        if choice.suppressed is None
-        else [Sql(key) for key in sets.codes.from_lookups(choice.levels, PORTABLE, lambda index: f"lookup{index}")],
-        lookups=[
-            {
-                "index": lookup.index,
-                "table": lookup.table,
-                "value": exact_value(columns[lookup.name], "kanon_source"),
-                "has_nulls": lookup.has_nulls,
-            }
-            for lookup in sets.lookups
-        ],
-        null_values=[
-            exact_value(columns[name], "kanon_source") for name in spec.quasi_identifiers if spec.nulls == "suppress"
-        ],
-        shuffle=not temporary,
-    )
-
-
-def _outputs(choice: Choice) -> list[dict[str, Any]]:
-    """The release's columns in the source's order: generalized, sensitive, kept; nothing else."""
-    spec, node = choice.spec, choice.node
-    position = {name: index for index, name in enumerate(spec.quasi_identifiers)}
-    outputs: list[dict[str, Any]] = []
-    for name in choice.columns:
-        if name in position:
-            level = None if node is None else node[position[name]]
-            outputs.append({"name": name, "lookup": position[name], "level": level, "value": None})
-        elif name in spec.sensitive or name in spec.keep:
-            value = render("release/column", name=name)
-            outputs.append({"name": name, "lookup": None, "level": None, "value": value})
-    return outputs
 
 
 def _refuse_more_suppressed(spec: Spec, rows: int, suppressed_rows: int) -> None:
@@ -418,10 +234,3 @@ def _refuse_other_labels(workspace: Workspace, choice: Choice, target: Relation,
                 f"verification: {count} cells of {sets.lookups[attribute].name!r} are no label of level "
                 f"{node[attribute]}; the table was dropped"
             )
-
-
-def _free_name(name: str, columns: Mapping[str, Column]) -> str:
-    taken = {column.lower() for column in columns}
-    while name in taken:
-        name += "_"
-    return name

@@ -13,9 +13,10 @@ __all__ = ["github"]
 
 
 def github(result: Result) -> str:
-    """One line for the verdict, an error when it is ``fail``; one for each note."""
+    """One line for the verdict, an error when it is ``fail``; one for each warning, and for each note."""
     title = f"kanon-sql {result.verb}"
     lines = [_command("notice" if result.passed else "error", title, result.message)]
+    lines += [_command("warning", f"{title}: {item.code}", item.message) for item in result.warnings]
     lines += [_command("notice", title, note) for note in result.notes]
     return "\n".join(lines)
 

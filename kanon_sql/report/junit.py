@@ -17,7 +17,8 @@ __all__ = ["junit"]
 def junit(result: Result) -> str:
     """The XML of a suite with a test case per requirement, and one for the table itself.
 
-    The last one fails when the table fails although every requirement holds: it has an identifier.
+    The last one fails when the table fails although every requirement holds: it has an identifier, or a warning is an
+    error. It names the warnings.
     """
     table = shown(result.release or "")
     cases = []
@@ -30,12 +31,15 @@ def junit(result: Result) -> str:
     whole = ElementTree.Element("testcase", classname=table, name="is a release")
     if not result.passed and not any(item["violating_classes"] for item in result.achieved.values()):
         _fail(whole, shown(result.message))
+    if result.warnings:
+        said = "\n".join(f"{item.code}: {shown(item.message)} ({item.page})" for item in result.warnings)
+        ElementTree.SubElement(whole, "system-out").text = said
     cases.append(whole)
     suite = ElementTree.Element(
         "testsuite",
         name=f"kanon-sql check {table}",
         tests=str(len(cases)),
-        failures=str(sum(len(case) for case in cases)),
+        failures=str(sum(case.find("failure") is not None for case in cases)),
         errors="0",
         time=f"{result.cost.seconds:.3f}",
     )

@@ -16,7 +16,7 @@ __all__ = ["markdown", "plain"]
 
 
 def markdown(result: Result) -> str:
-    """The verdict, a table of the requirements, and the notes."""
+    """The verdict, a table of the requirements, the warnings, and the notes."""
     return "\n".join(_lines(result))
 
 
@@ -29,8 +29,10 @@ def _lines(result: Result) -> Iterator[str]:
     for item in result.achieved.values():
         counts = f"{number(item['violating_classes'])} | {number(item['violating_rows'])}"
         yield f"| {plain(str(item['requirement']))} | {plain(reached(item))} | {counts} |"
-    if result.notes:
+    if result.warnings or result.notes:
         yield ""
+    for warned in result.warnings:
+        yield f"- **{plain(warned.code)}** {plain(warned.message)}"
     for note in result.notes:
         yield f"- {plain(note)}"
 

@@ -21,6 +21,14 @@ REVEALED = "revealed"
 LEFT_OUT = "what --reveal listed is left out here: a report holds no values, so that it can be passed on"
 
 
+class Warned(BaseModel):
+    """A warning: its code, what was found, and where it is explained."""
+
+    code: str
+    message: str
+    page: str
+
+
 class Run(BaseModel):
     """A result as :meth:`kanon_sql.Result.to_dict` gives it; other keys are in ``model_extra``.
 
@@ -49,6 +57,7 @@ class Run(BaseModel):
     search: dict[str, Any] | None = None
     cost: dict[str, float] = Field(default_factory=dict)
     notes: list[str] = []
+    warnings: list[Warned] = []
     details: Details | None = None
 
     @property

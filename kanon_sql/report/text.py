@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from kanon_sql.report.distances import distance_vectors
@@ -17,7 +18,7 @@ from kanon_sql.report.words import metric, number, percent, plural, shown
 if TYPE_CHECKING:
     from kanon_sql.evaluate import SearchSummary
     from kanon_sql.search import Explained
-    from kanon_sql.verbs.result import Result
+    from kanon_sql.verbs.result import Result, Warned
 
 __all__ = ["METRICS", "reached", "result_text", "size_cells"]
 
@@ -70,7 +71,10 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         result: what to show.
         all_minimal: list all k-minimal generalizations, not only their number, and the locally minimal ones.
     """
-    parts: list[RenderableType] = [verdict(result.passed, result.message), Text(), facts(_summary(result))]
+    parts: list[RenderableType] = [verdict(result.passed, result.message)]
+    if result.warnings:
+        parts += section("Warnings", _warnings(result.warnings))
+    parts += [Text(), facts(_summary(result))]
     if result.intervals is not None:
         parts += section("Intervals", _intervals(result.intervals, result.node or {}))
     elif result.node is not None:
@@ -116,6 +120,16 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]
     return Group(*parts)
+
+
+def _warnings(warned: Iterable[Warned]) -> RenderableType:
+    """Each by its code, and where it is explained."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="yellow", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for item in warned:
+        grid.add_row(Text(item.code), Text(f"{shown(item.message)} ({item.page})"))
+    return grid
 
 
 def _utility(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

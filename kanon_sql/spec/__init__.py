@@ -8,6 +8,7 @@ which there are and no more of the models.
 from __future__ import annotations
 
 from kanon_sql.spec.bayes_optimal import BayesOptimalRequirement
+from kanon_sql.spec.cautions import WarningOptions
 from kanon_sql.spec.cell_rules import Rules
 from kanon_sql.spec.cloaking import CloakSpec, Wish
 from kanon_sql.spec.consistency import ConsistencyKind, KKAnonymityRequirement
@@ -119,6 +120,7 @@ __all__ = [
     "TreeHierarchy",
     "Utility",
     "ValueHierarchy",
+    "WarningOptions",
     "Wish",
     "classify_faults",
     "differential_privacy_in",

@@ -236,6 +236,9 @@ def _section_faults(spec: Spec) -> Iterator[Fault]:
             "keeps them; leave it out"
         )
         yield Fault(("recoding",), why, True)
+    if spec.warnings.fatal:
+        why = f"with {name} no warnings are looked for, so none can be an error; leave 'error' out"
+        yield Fault(("warnings", spec.warnings.fatal[0]), why)
     if spec.search != SearchOptions():
         why = (
             f"this search looks at the rows without a budget; with {name}, fix the levels (generalization), or spend a "

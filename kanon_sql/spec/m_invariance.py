@@ -158,6 +158,9 @@ def _section_faults(spec: Spec) -> Iterator[Fault]:
             "frequent; leave it out"
         )
         yield Fault(("suppression",), why, True)
+    if spec.warnings.fatal:
+        why = f"with {name} no warnings are looked for, so none can be an error; leave 'error' out"
+        yield Fault(("warnings", spec.warnings.fatal[0]), why)
     if spec.nulls == "suppress":
         why = f"with {name} nobody is left out; use nulls: value, or leave rows out in a source query"
         yield Fault(("nulls",), why)

@@ -12,6 +12,7 @@ from pydantic import Field, PrivateAttr, ValidationError, WithJsonSchema
 from pydantic.json_schema import models_json_schema
 
 from kanon_sql.errors import Problem, SpecError
+from kanon_sql.spec.cautions import WarningOptions
 from kanon_sql.spec.checks import AT_KEY, Fault, Faults, Part, checked, choice, fail, items, kind, text
 from kanon_sql.spec.differential_privacy import (
     DifferentialPrivacyRequirement,
@@ -90,6 +91,7 @@ class Spec(Part):
         utility: the column that a classifier is to tell from the release; None for none.
         nulls: whether NULL in a quasi-identifier is a value, suppresses the row, or is an error.
         ledger: where releases are recorded and compared with earlier ones; None for no ledger.
+        warnings: what becomes of each warning: an error, a warning, or nothing.
 
     Examples:
         >>> other = kanon_sql.Spec.from_dict(
@@ -110,7 +112,8 @@ class Spec(Part):
             "what noise, swapping or PRAM makes of values is untrue, and a release of it is never called k-anonymous: "
             "k_anonymity and its like promise that true, coarser values fit k rows. Put 'perturb' into a spec of its "
             "own, for kanon-sql perturb"
-        )
+        ),
+        "keep_unique": "warnings say what becomes of each; write warnings: {nearly_unique_kept: error}, warn or allow",
     }
 
     version: Annotated[Literal[1], checked(_version)] = Field(description="The version of this format, 1.")
@@ -148,6 +151,7 @@ class Spec(Part):
         checked(choice("treatment of NULL", ("value", "suppress", "error"))),
     ] = Field(default="value", description="What NULL in a quasi-identifier is.")
     ledger: LedgerOptions | None = Field(default=None, description="Where releases are recorded and compared.")
+    warnings: WarningOptions = Field(default=WarningOptions(), description="What becomes of each warning.")
 
     _base_dir: Path = PrivateAttr(default_factory=Path.cwd)
     _secret: str = PrivateAttr(default_factory=new_secret)
@@ -315,6 +319,7 @@ class Spec(Part):
             "ledger": None
             if self.ledger is None
             else {"table": format_table_name(self.ledger.table), "on_conflict": self.ledger.on_conflict},
+            "warnings": self.warnings.model_dump(),
         }
 
     @property
@@ -342,6 +347,8 @@ class Spec(Part):
         for name in ("steps", "utility"):
             if found[name] is None:
                 del found[name]
+        if not self.warnings.given():
+            del found["warnings"]
         return sha256(found)
 
     def redacted(self) -> dict[str, Any]:
@@ -366,7 +373,7 @@ class Spec(Part):
         del definitions[Requirement.__name__]
         schema = _renamed({"$defs": definitions, **schema})
         tidy(schema)
-        for name in ("suppression", "search", "recoding"):
+        for name in ("suppression", "search", "recoding", "warnings"):
             schema["properties"][name] = {"anyOf": [schema["properties"][name], {"type": "null"}]}
         return {
             "$schema": "https://json-schema.org/draft/2020-12/schema",

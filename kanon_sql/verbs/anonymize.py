@@ -41,6 +41,7 @@ from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_nodes_
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 from kanon_sql.verbs.untrue import refuse_untrue
+from kanon_sql.verbs.warnings import failed_by, refuse_to_fail, warnings_of_release
 from kanon_sql.version import __version__
 
 __all__ = ["anonymize", "released"]
@@ -58,6 +59,7 @@ def anonymize(
     budget: Budget | None = None,
     all_minimal: bool = False,
     details: bool = False,
+    fail_on_warning: bool = False,
 ) -> Result:
     """Publish a release that satisfies the spec's requirements, or publish nothing.
 
@@ -70,11 +72,12 @@ def anonymize(
         all_minimal: also determine all k-minimal generalizations, where the algorithm and the requirements allow it.
         details: also count what a report shows, and put it into the manifest. This takes one more statement
             and no scan of the source.
+        fail_on_warning: publish nothing where there is a warning, whichever it is.
 
     Returns:
         A result with verdict ``pass`` and the verified figures of the published table. The verdict is ``fail``,
-        and nothing is published, when no generalization satisfies the requirements, or when the one that was found
-        violates them together with the releases of the ledger.
+        and nothing is published, when no generalization satisfies the requirements, when the one that was found
+        violates them together with the releases of the ledger, or when a warning is an error.
 
     Raises:
         SpecError: the spec names no release, something else stands under the release's name, or the ledger
@@ -97,6 +100,7 @@ def anonymize(
         raise SpecError(f"the connection to {engine.label} is read-only; anonymize has to write")
     started = time.perf_counter()
     if (private := spec.differential_privacy) is not None:
+        refuse_to_fail(private.name, on_any=fail_on_warning)
         with engine.run(Deadline(timeout)) as meter:
             refuse_untrue(engine, spec.source.table)
             result = privately_released(
@@ -105,6 +109,7 @@ def anonymize(
             cost = Cost.of(meter, time.perf_counter() - started)
             return replace(result, cost=cost, sql=redacted_log(meter))
     if (invariance := spec.m_invariance) is not None:
+        refuse_to_fail(invariance.name, on_any=fail_on_warning)
         with engine.run(Deadline(timeout)) as meter:
             refuse_untrue(engine, spec.source.table)
             result = invariantly_released(
@@ -121,10 +126,13 @@ def anonymize(
             earlier = None if spec.ledger is None else comparable_releases(workspace, spec)
 
         if spec.recoding.is_full_domain:
-            result = _searched(engine, spec, report, budget, earlier, started, all_minimal=all_minimal, details=details)
+            result = _searched(
+                engine, spec, report, budget, earlier, started, all_minimal=all_minimal, details=details,
+                fail_on_warning=fail_on_warning,
+            )  # fmt: skip
         else:
             with recoded(engine, spec, report, budget) as found:
-                result, _ = released(found, earlier, started, details=details)
+                result, _ = released(found, earlier, started, details=details, fail_on_warning=fail_on_warning)
         cost = Cost.of(meter, time.perf_counter() - started)
         return replace(result, cost=cost, sql=redacted_log(meter), details=with_statements(result.details, meter.log))
 
@@ -139,17 +147,20 @@ def _searched(
     *,
     all_minimal: bool,
     details: bool,
+    fail_on_warning: bool,
 ) -> Result:
     """The best node, published; or a coarser one, where it conflicts with a ledger that wants that."""
     with searched(engine, spec, report, budget, all_minimal=all_minimal) as found:
-        result, together = released(found, earlier, started, details=details)
+        result, together = released(found, earlier, started, details=details, fail_on_warning=fail_on_warning)
     coarsen = spec.ledger is not None and spec.ledger.on_conflict == "coarsen"
     if not coarsen or together is None or not together.conflict or not isinstance(found, Chosen):
         return result
     unsafe = UnsafeNodes(spec, earlier or (), held_levels(spec, earlier or ()), found.sets.rows)
     unsafe.add(found.best)
     with searched(engine, coarsened(spec, earlier or ()), report, budget, all_minimal=all_minimal) as above:
-        return _coarser(above, unsafe, result, earlier or (), started, budget, details=details)
+        return _coarser(
+            above, unsafe, result, earlier or (), started, budget, details=details, fail_on_warning=fail_on_warning
+        )
 
 
 def _coarser(
@@ -161,6 +172,7 @@ def _coarser(
     budget: Budget | None,
     *,
     details: bool,
+    fail_on_warning: bool,
 ) -> Result:
     """The best node at or above the levels of the earlier releases that is safe beside them, published.
 
@@ -175,13 +187,16 @@ def _coarser(
         started: when the run began.
         budget: of each search.
         details: also count what a report shows.
+        fail_on_warning: publish nothing where there is a warning.
     """
     if not isinstance(found, Chosen):
         return released(found, earlier, started, details=details)[0]
     while isinstance(found, Chosen):
         if found.node not in unsafe:
             with found.workspace.passing():
-                result, together = released(found, earlier, started, refused=len(unsafe), details=details)
+                result, together = released(
+                    found, earlier, started, refused=len(unsafe), details=details, fail_on_warning=fail_on_warning
+                )
             if together is None or not together.conflict:
                 return result
             unsafe.add(found.best)
@@ -204,6 +219,7 @@ def released(
     refused: int | None = None,
     details: bool,
     applied: Kept | None = None,
+    fail_on_warning: bool = False,
 ) -> tuple[Result, JointVerdict | None]:
     """What the search found, published; or why not.
 
@@ -215,6 +231,7 @@ def released(
             there before; None where it was not.
         details: also count what a report shows.
         applied: the recoding that was applied, where none was looked for.
+        fail_on_warning: publish nothing where there is a warning.
     """
     spec = found.spec
     assert spec.release is not None
@@ -232,6 +249,7 @@ def released(
         together = None
         if isinstance(found, Chosen) and earlier is not None:
             together = compared(found, written, earlier, refused=refused)
+        warned = warnings_of_release(found, choice, written)
         result = Result(
             verb=verb,
             verdict="pass",
@@ -258,7 +276,10 @@ def released(
             ledger=None if together is None else together.to_dict(),
             steps=steps,
             utility=utility,
+            warnings=warned,
         )
+        if (why := failed_by(spec, warned, on_any=fail_on_warning)) is not None:
+            return replace(result, verdict="fail", message=f"nothing was published: {why}"), together
         if together is not None and not together.passed:
             message = f"nothing was published: {together.failure()}"
             assert spec.ledger is not None
@@ -337,6 +358,7 @@ def _manifest(found: Chosen | Recoded, written: Written, result: Result, applied
         "applied": None if applied is None else {"recoding": applied.shown, "run_id": applied.run_id},
         "cost": result.cost.to_dict(),
         "notes": list(result.notes),
+        "warnings": result.to_dict()["warnings"],
         "details": None if result.details is None else result.details.to_dict(),
         "versions": {
             "python": platform.python_version(),

@@ -33,6 +33,7 @@ def apply(
     timeout: float | None = None,
     report: Reporter | None = None,
     details: bool = False,
+    fail_on_warning: bool = False,
 ) -> Result:
     """Release other rows by the recoding of an earlier release, or release nothing.
 
@@ -47,6 +48,7 @@ def apply(
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
         details: also count what a report shows, and put it into the manifest.
+        fail_on_warning: publish nothing where there is a warning, whichever it is.
 
     Returns:
         A result with verdict ``pass`` and the verified figures of the published table. The verdict is ``fail``, and
@@ -78,7 +80,9 @@ def apply(
             refuse_foreign_release(workspace, own)
             earlier = None if own.ledger is None else comparable_releases(workspace, own)
         with _recoded(engine, own, kept, report) as found:
-            result, _ = released(found, earlier, started, details=details, applied=kept)
+            result, _ = released(
+                found, earlier, started, details=details, applied=kept, fail_on_warning=fail_on_warning
+            )
             if isinstance(found, NothingFound):
                 result = replace(result, message=f"nothing was published: {_failure(found, kept)}")
         notes = [*result.notes, *_notes(result, kept)]

@@ -46,6 +46,7 @@ from kanon_sql.verbs.check_sources import (
 from kanon_sql.verbs.details import Details, of_table, with_statements
 from kanon_sql.verbs.result import Cost, Result, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
+from kanon_sql.verbs.warnings import failed_by, warnings_of_table
 
 __all__ = ["check"]
 
@@ -61,6 +62,7 @@ def check(
     timeout: float | None = None,
     report: Reporter | None = None,
     details: bool = False,
+    fail_on_warning: bool = False,
 ) -> Result:
     """Measure a table's equivalence classes against the spec's requirements.
 
@@ -77,10 +79,11 @@ def check(
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
         details: also count what a report shows, in one more statement over the table.
+        fail_on_warning: the verdict is ``fail`` where there is a warning, whichever it is.
 
     Returns:
-        A result with verdict ``pass`` when every class satisfies every requirement and the table has no column that
-        the spec calls an identifier. A table without rows passes, since nobody is in it.
+        A result with verdict ``pass`` when every class satisfies every requirement, the table has no column that
+        the spec calls an identifier, and no warning is an error. A table without rows passes, since nobody is in it.
 
     Raises:
         SpecError: the table lacks a column that is needed.
@@ -108,6 +111,9 @@ def check(
                 workspace.report(f"comparing with {republication.earlier}", None)
                 invariances = measure_invariance(workspace, spec, opened.relation, found.subject.columns, republication)
             more = found.details(workspace, spec) if details else None
+            warned = warnings_of_table(
+                workspace, spec, found.models, opened.relation, found.subject.columns, counts_rows=unit is None
+            )
         person = None if republication is None else republication.person
         exposed = _identifiers(spec, found.subject.columns, person)
         notes = [*found.notes, *_notes(spec, opened, count_rows, revealed, exposed)]
@@ -115,12 +121,13 @@ def check(
             why = f"values of {republication.person} that are written in another form are taken for other persons"
             notes.append(f"nobody of {republication.earlier} is in {opened.shown}: nothing was compared; {why}")
         harmful = [] if opened.is_source else exposed
-        passed = found.examination.passed and all(item.passed for item in invariances) and not harmful
+        fatal = failed_by(spec, warned, on_any=fail_on_warning)
+        passed = found.examination.passed and all(item.passed for item in invariances) and not harmful and not fatal
         rows = found.examination.rows
         return Result(
             verb="check",
             verdict="pass" if passed else "fail",
-            message=_message(opened.shown, found, invariances, harmful),
+            message=_message(opened.shown, found, invariances, harmful, fatal),
             release=opened.shown,
             node=None,
             rows={"source": rows, "released": rows, "suppressed": 0},
@@ -134,6 +141,7 @@ def check(
             notes=notes,
             sql=redacted_log(meter),
             details=with_statements(more, meter.log),
+            warnings=warned,
         )
 
 
@@ -290,7 +298,9 @@ def _columns(
     return {**table.columns, **columns_of_source(workspace, spec, undeclared)}
 
 
-def _message(shown: str, found: _Found, invariances: Sequence[Invariance], exposed: Sequence[str]) -> str:
+def _message(
+    shown: str, found: _Found, invariances: Sequence[Invariance], exposed: Sequence[str], warned: str | None
+) -> str:
     problems, examination = [], found.examination
     for item in examination.achieved:
         if item.violating_classes:
@@ -301,6 +311,8 @@ def _message(shown: str, found: _Found, invariances: Sequence[Invariance], expos
     problems += [item.problem() for item in invariances if not item.passed]
     if exposed:
         problems.append(f"it holds identifiers ({', '.join(exposed)})")
+    if warned is not None:
+        problems.append(warned)
     if problems:
         return f"{shown}: {'; '.join(problems)}"
     if not examination.rows:

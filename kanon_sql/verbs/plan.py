@@ -31,6 +31,7 @@ from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_bound,
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 from kanon_sql.verbs.untrue import refuse_untrue
+from kanon_sql.verbs.warnings import failed_by, warnings_of_plan
 
 __all__ = ["plan"]
 
@@ -49,6 +50,7 @@ def plan(
     details: bool = False,
     beside: str | Mapping[str, Any] | None = None,
     kept: KeptSets | None = None,
+    fail_on_warning: bool = False,
 ) -> Result:
     """Search for the best generalization without writing anything but scratch tables.
 
@@ -69,10 +71,12 @@ def plan(
             ``local`` beside a full-domain plan where that takes about a second: DuckDB, at most 50,000 different
             vectors, and no requirement but k-anonymity.
         kept: frequency sets that several runs share, as :func:`kanon_sql.compare` has them.
+        fail_on_warning: the verdict is ``fail`` where there is a warning, whichever it is.
 
     Returns:
         The chosen node, what it would achieve, its metrics and the runners-up. The verdict is ``fail`` when no node
-        satisfies the requirements.
+        satisfies the requirements, or when a warning is an error. What ``anonymize`` warns of besides takes the written
+        table.
 
     Raises:
         SpecError: ``beside`` is no recoding.
@@ -119,6 +123,8 @@ def plan(
                 made = searched(engine, spec, report, budget, explain=explain, all_minimal=all_minimal, kept=kept)
             with made as found:
                 result = _result(found)
+                if (why := failed_by(spec, result.warnings, on_any=fail_on_warning)) is not None:
+                    result = replace(result, verdict="fail", message=f"nothing would be published: {why}")
                 result = with_bound(result, found) if bound else result
                 lattice = found.explained() if explain else None
                 distances = None
@@ -172,4 +178,5 @@ def _planned(found: Chosen | Recoded) -> Result:
         intervals=found.intervals if isinstance(found, Chosen) else None,
         recoding=found.to_dict() if isinstance(found, Recoded) else None,
         utility=classified(found),
+        warnings=warnings_of_plan(found),
     )

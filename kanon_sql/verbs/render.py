@@ -25,6 +25,7 @@ from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, Spec, TableHierar
 from kanon_sql.sql import Statement
 from kanon_sql.verbs.recoding import refuse_local
 from kanon_sql.verbs.steps import refuse_steps
+from kanon_sql.verbs.warnings import refuse_fatal_warnings
 
 __all__ = ["Rendered", "render"]
 
@@ -88,6 +89,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         True
     """
     refuse_steps(spec, "a script")
+    refuse_fatal_warnings(spec, "a script")
     refuse_local(spec, "render", "each round of such a recoding depends on what the data answered to the one before")
     if spec.search.of_intervals:
         refuse_what_cuts_break(spec, models_of(spec))

@@ -18,8 +18,44 @@ from kanon_sql.evaluate import Distances, NothingFound, NothingToSearch, SearchS
 __all__ = [
     "Cost",
     "Result",
+    "Warned",
     "unreleased",
 ]
+
+
+PAGE = "docs/reference/warnings.md"
+
+
+@dataclass(frozen=True)
+class Warned:
+    """A warning of a run.
+
+    Attributes:
+        code: which one, the same in every release of kanon_sql.
+        message: what was found, in a sentence, and what to do; no value of the data.
+        columns: the columns that it is about.
+        figures: the figures that the message names.
+    """
+
+    code: str
+    message: str
+    columns: Sequence[str]
+    figures: Mapping[str, int | float | None] = field(default_factory=dict)
+
+    @property
+    def page(self) -> str:
+        """Where the documentation explains it."""
+        return f"{PAGE}#{self.code}"
+
+    def to_dict(self) -> dict[str, object]:
+        """JSON-compatible."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "page": self.page,
+            "columns": list(self.columns),
+            "figures": dict(self.figures),
+        }
 
 
 @dataclass(frozen=True)
@@ -96,6 +132,7 @@ class Result:
             and what the ledger's releases have spent; None unless it was asked for.
         m_invariance: the history and the earlier releases of the sequence, how many persons were released before, and
             how many counterfeits there are, by class; None unless it was asked for.
+        warnings: what the verdict does not say, and should not hide; each has a code, and a page.
 
     Examples:
         >>> result = kanon_sql.plan(db, spec)
@@ -135,6 +172,7 @@ class Result:
     m_invariance: Mapping[str, Any] | None = None
     steps: Mapping[str, Any] | None = None
     utility: Mapping[str, Any] | None = None
+    warnings: Sequence[Warned] = ()
 
     @property
     def passed(self) -> bool:
@@ -204,6 +242,7 @@ class Result:
             "search": search,
             "cost": self.cost.to_dict(),
             "notes": list(self.notes),
+            "warnings": [item.to_dict() for item in self.warnings],
             "details": None if self.details is None else self.details.to_dict(),
             "ledger": None if self.ledger is None else dict(self.ledger),
             "utility": None if self.utility is None else dict(self.utility),

@@ -14,6 +14,7 @@ from kanon_sql.models import PrivacyModel, models_of
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Relation, Sql, source_relation
 from kanon_sql.verbs.steps import refuse_steps
+from kanon_sql.verbs.warnings import refuse_fatal_warnings
 
 __all__ = ["DIALECTS", "audits"]
 
@@ -50,6 +51,7 @@ def audits(
         KanonError: see :mod:`kanon_sql.errors`.
     """
     refuse_steps(spec, "audits for SQLMesh")
+    refuse_fatal_warnings(spec, "audits for SQLMesh")
     if engine.dialect.name not in DIALECTS:
         raise UnsupportedError(
             f"audits for SQLMesh are not written for {engine.dialect.name}; expected one of {', '.join(DIALECTS)}"

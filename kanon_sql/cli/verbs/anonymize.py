@@ -11,6 +11,7 @@ from kanon_sql.cli.options import (
     AllMinimal,
     At,
     Database,
+    FailOnWarning,
     Format,
     Key,
     MaxBytes,
@@ -73,6 +74,7 @@ def anonymize(
     max_statements: MaxStatements = None,
     max_bytes: MaxBytes = None,
     scratch: ScratchMode = None,
+    fail_on_warning: FailOnWarning = False,
     report_file: ReportFile = None,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
@@ -112,6 +114,7 @@ def anonymize(
                     "--max-statements": max_statements is not None,
                     "--max-bytes": max_bytes is not None,
                     "--report": report_file is not None,
+                    "--fail-on-warning": fail_on_warning,
                     "--threads": threads is not None,
                     "--memory-limit": memory_limit is not None,
                 }
@@ -147,6 +150,7 @@ def anonymize(
             budget=budget,
             all_minimal=all_minimal,
             details=report_file is not None,
+            fail_on_warning=fail_on_warning,
         )
         print_result(run, result, output, all_minimal=all_minimal)
         if path is not None and result.manifest is not None:

@@ -8,6 +8,7 @@ import typer
 from kanon_sql.cli.given import MEMORY, load_spec, need_database
 from kanon_sql.cli.options import (
     Database,
+    FailOnWarning,
     Format,
     MemoryLimit,
     OutputFormat,
@@ -70,6 +71,7 @@ def apply(
         ),
     ] = None,
     scratch: ScratchMode = None,
+    fail_on_warning: FailOnWarning = False,
     report_file: ReportFile = None,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
@@ -106,6 +108,7 @@ def apply(
             timeout=timeout,
             report=run.report,
             details=report_file is not None,
+            fail_on_warning=fail_on_warning,
         )
         print_result(run, result, output)
         if manifest is not None and result.manifest is not None:

@@ -8,6 +8,7 @@ from kanon_sql.cli.given import MEMORY, load_spec
 from kanon_sql.cli.options import (
     CheckFormat,
     Database,
+    FailOnWarning,
     MemoryLimit,
     OutputFormat,
     Quiet,
@@ -75,6 +76,7 @@ def check(
         int | None,
         typer.Option("--m", metavar="M", min=1, show_default=False, help="The m of m-invariance."),
     ] = None,
+    fail_on_warning: FailOnWarning = False,
     report_file: ReportFile = None,
     output: Annotated[
         CheckFormat,
@@ -119,6 +121,7 @@ def check(
             timeout=timeout,
             report=run.report,
             details=report_file is not None,
+            fail_on_warning=fail_on_warning,
         )
         if output is CheckFormat.text or output is CheckFormat.json:
             print_result(run, result, OutputFormat(output.value))

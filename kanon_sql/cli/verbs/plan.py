@@ -8,6 +8,7 @@ from kanon_sql.cli.given import MEMORY, load_spec
 from kanon_sql.cli.options import (
     AllMinimal,
     Database,
+    FailOnWarning,
     Format,
     Key,
     MaxBytes,
@@ -91,6 +92,7 @@ def plan(
     max_statements: MaxStatements = None,
     max_bytes: MaxBytes = None,
     scratch: ScratchMode = None,
+    fail_on_warning: FailOnWarning = False,
     report_file: ReportFile = None,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
@@ -121,6 +123,8 @@ def plan(
         if estimate and (explain or matrix):
             option = "--explain" if explain else "--matrix"
             raise SpecError(f"--estimate and {option} exclude each other; an estimate asks about no node")
+        if estimate and fail_on_warning:
+            raise SpecError("--estimate and --fail-on-warning exclude each other; an estimate looks for no warnings")
         spec = load_spec(spec_file)
         if party is not None or key is not None or split is Split.vertical:
             from kanon_sql.cli.parties import refuse_other_options, run_parties
@@ -138,6 +142,7 @@ def plan(
                     "--max-statements": max_statements is not None,
                     "--max-bytes": max_bytes is not None,
                     "--report": report_file is not None,
+                    "--fail-on-warning": fail_on_warning,
                     "--threads": threads is not None,
                     "--memory-limit": memory_limit is not None,
                 }
@@ -160,6 +165,7 @@ def plan(
             bound=bound,
             beside=None if beside == "none" else beside,
             details=report_file is not None,
+            fail_on_warning=fail_on_warning,
         )
         print_result(run, result, output, all_minimal=all_minimal)
         write_result_report(run, result, report_file)

@@ -75,6 +75,11 @@ def tiles_of(run: Run) -> list[tuple[str, str, str]]:
     return tiles
 
 
+def _warnings(run: Run) -> Iterator[Block]:
+    if run.warnings:
+        yield Facts([(item.code, f"{item.message} ({item.page})") for item in run.warnings])
+
+
 def sections_of(run: Run) -> list[Section]:
     """All sections that have something to say."""
     pictures = pictures_of(run)
@@ -82,6 +87,7 @@ def sections_of(run: Run) -> list[Section]:
     others = {name: value for name, value in run.others.items() if name not in shown and value is not None}
     facts = {name: value for name, value in others.items() if not isinstance(value, Mapping | list)}
     made = [
+        Section("Warnings", list(_warnings(run))),
         Section("Attacks", list(attacks(run))),
         Section("What the risks are", list(risks(run))),
         Section("Not run", list(skipped(run))),

@@ -19,6 +19,7 @@ from kanon_sql.verbs.plan import plan
 from kanon_sql.verbs.recoding import refuse_local
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.steps import refuse_steps
+from kanon_sql.verbs.warnings import refuse_fatal_warnings
 
 __all__ = ["DbtResult", "dbt"]
 
@@ -72,6 +73,7 @@ def dbt(
         KanonError: whatever the search raises.
     """
     refuse_steps(spec, "a dbt project")
+    refuse_fatal_warnings(spec, "a dbt project")
     refuse_local(
         spec,
         "dbt",

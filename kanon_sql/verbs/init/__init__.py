@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kanon_sql.verbs.init.panel import followed
 from kanon_sql.verbs.init.profile import write_spec
+from kanon_sql.verbs.init.suggest import ColumnProfile, is_person_key
 
-__all__ = ["write_spec"]
+__all__ = ["ColumnProfile", "followed", "is_person_key", "write_spec"]

@@ -1,0 +1,116 @@
+"""Write rows of the source as they are released: one pass, every quasi-identifier under its label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.hierarchies import exact_value
+from kanon_sql.release.choice import Choice
+from kanon_sql.release.write_recoded import join_of
+from kanon_sql.sql import PORTABLE, Relation, Sql, render, source_relation
+
+__all__ = ["MARK", "UNIT", "free_name", "labelled_by_person", "outputs_of", "write_from_source"]
+
+MARK, UNIT, _NUMBER = "kanon_masked", "kanon_unit", "kanon_row"
+"""Names of the columns that say whether a row is masked, who it is about, and its number."""
+
+
+def write_from_source(
+    workspace: Workspace,
+    choice: Choice,
+    target: Relation,
+    outputs: list[dict[str, Any]],
+    extras: Mapping[str, str],
+    *,
+    temporary: bool,
+) -> None:
+    """Write the release in one pass over the source.
+
+    Args:
+        workspace: where.
+        choice: what.
+        target: the table to create.
+        outputs: the released columns.
+        extras: the names of the columns for the mark and the person, where they are needed.
+        temporary: the table is copied afterwards, so that it needs no order and belongs to the session.
+    """
+    spec, columns, sets = choice.spec, choice.columns, choice.sets
+    workspace.execute(
+        "release/write",
+        target=target,
+        temporary=temporary,
+        source=source_relation(),
+        outputs=outputs,
+        extras=extras,
+        masked="masked" in extras,
+        unit=None if spec.unit is None else exact_value(columns[spec.unit], "kanon_source"),
+        suppressed=choice.suppressed,
+        recoded=None
+        if choice.mapped is None
+        else join_of(
+            sets,
+            choice.mapped,
+            columns,
+            [item["name"] for item in outputs if item["lookup"] is None],
+            free_name(_NUMBER, columns),
+        ),
+        keys=[]
+        if choice.suppressed is None
+        else [Sql(key) for key in sets.codes.from_lookups(choice.levels, PORTABLE, lambda index: f"lookup{index}")],
+        lookups=[
+            {
+                "index": lookup.index,
+                "table": lookup.table,
+                "value": exact_value(columns[lookup.name], "kanon_source"),
+                "has_nulls": lookup.has_nulls,
+            }
+            for lookup in sets.lookups
+        ],
+        null_values=[
+            exact_value(columns[name], "kanon_source") for name in spec.quasi_identifiers if spec.nulls == "suppress"
+        ],
+        shuffle=not temporary,
+    )
+
+
+def outputs_of(choice: Choice) -> list[dict[str, Any]]:
+    """The release's columns in the source's order: generalized, sensitive, kept; nothing else."""
+    spec, node = choice.spec, choice.node
+    position = {name: index for index, name in enumerate(spec.quasi_identifiers)}
+    outputs: list[dict[str, Any]] = []
+    for name in choice.columns:
+        if name in position:
+            level = None if node is None else node[position[name]]
+            outputs.append({"name": name, "lookup": position[name], "level": level, "value": None})
+        elif name in spec.sensitive or name in spec.keep:
+            value = render("release/column", name=name)
+            outputs.append({"name": name, "lookup": None, "level": None, "value": value})
+    return outputs
+
+
+def labelled_by_person(workspace: Workspace, choice: Choice, person: str) -> tuple[Relation, Mapping[str, Column], str]:
+    """The rows that are released, their quasi-identifiers generalized, each with who it is about: a scratch table.
+
+    Args:
+        workspace: where; the source is read once more.
+        choice: what is released.
+        person: a column of the source.
+
+    Returns:
+        The table, its columns, and which of them says who.
+    """
+    target, unit = workspace.table("labelled"), free_name(UNIT, choice.columns)
+    told = replace(choice, spec=choice.spec.model_copy(update={"unit": person, "sensitive": (), "keep": ()}))
+    write_from_source(workspace, told, target, outputs_of(told), {"unit": unit}, temporary=True)
+    return target, workspace.columns(target), unit
+
+
+def free_name(name: str, columns: Mapping[str, Column]) -> str:
+    """The name, with as many underscores as make it one that no column has."""
+    taken = {column.lower() for column in columns}
+    while name in taken:
+        name += "_"
+    return name

@@ -1,0 +1,89 @@
+"""What a verdict does not say, and should not hide: warnings, each with a code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kanon_sql.disclosure.risk import RiskFrames
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.evaluate import Chosen
+from kanon_sql.models import PrivacyModel
+from kanon_sql.recode import Recoded
+from kanon_sql.release import Choice, Written
+from kanon_sql.spec import Spec
+from kanon_sql.sql import Relation, source_relation
+from kanon_sql.verbs.result import Warned
+from kanon_sql.verbs.warnings.columns import nearly_unique, withheld
+from kanon_sql.verbs.warnings.handling import failed_by, heeded, refuse_fatal_warnings, refuse_to_fail
+from kanon_sql.verbs.warnings.persons import persons_in_choice, persons_in_table, repeated_person
+from kanon_sql.verbs.warnings.uneven import uneven
+
+__all__ = [
+    "failed_by",
+    "refuse_fatal_warnings",
+    "refuse_to_fail",
+    "warnings_of_plan",
+    "warnings_of_release",
+    "warnings_of_table",
+]
+
+
+def warnings_of_plan(found: Chosen | Recoded) -> list[Warned]:
+    """What can be said before anything is written.
+
+    Args:
+        found: what was chosen.
+    """
+    spec, warned = found.spec, withheld(found)
+    if spec.warnings.uneven_suppression != "allow":
+        warned += uneven(found)
+    return heeded(spec, warned)
+
+
+def warnings_of_release(found: Chosen | Recoded, choice: Choice, written: Written) -> list[Warned]:
+    """What should be known before a release is published.
+
+    Args:
+        found: what was chosen.
+        choice: the same, as it is written.
+        written: the release, not yet published.
+    """
+    spec, workspace, warned = found.spec, found.workspace, warnings_of_plan(found)
+    if spec.warnings.nearly_unique_kept != "allow":
+        released = [*spec.sensitive, *spec.keep]
+        names = list(spec.quasi_identifiers)
+        warned += nearly_unique(workspace, written.table, workspace.columns(written.table), names, released)
+    if spec.unit is None and spec.warnings.rows_not_persons != "allow":
+        repeated = repeated_person(workspace, spec, source_relation(), found.columns)
+        warned += [] if repeated is None else persons_in_choice(workspace, choice, repeated)
+    return warned
+
+
+def warnings_of_table(
+    workspace: Workspace,
+    spec: Spec,
+    models: Sequence[PrivacyModel],
+    table: Relation,
+    columns: Mapping[str, Column],
+    *,
+    counts_rows: bool,
+) -> list[Warned]:
+    """What should be known of a table as it stands.
+
+    Args:
+        workspace: where it is.
+        spec: the roles of its columns.
+        models: the requirements.
+        table: it.
+        columns: its columns by name.
+        counts_rows: its classes were counted in rows.
+    """
+    names, warned = list(spec.quasi_identifiers), []
+    if spec.warnings.nearly_unique_kept != "allow":
+        warned += nearly_unique(workspace, table, columns, names, spec.keep)
+    if counts_rows and spec.warnings.rows_not_persons != "allow":
+        repeated = repeated_person(workspace, spec, table, columns)
+        if repeated is not None:
+            frames = RiskFrames(table, [columns[name] for name in names], repeated.column)
+            warned += persons_in_table(workspace, models, frames, repeated)
+    return warned

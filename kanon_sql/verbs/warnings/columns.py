@@ -1,0 +1,107 @@
+"""Warnings about single columns: those that tell nothing, and those that tell too much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kanon_sql.disclosure.risk import RiskFrames, combination_measures
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.evaluate import Chosen
+from kanon_sql.recode import Recoded
+from kanon_sql.sql import Relation
+from kanon_sql.verbs.result import Warned
+from kanon_sql.verbs.warnings.repeats import repeats
+
+__all__ = ["nearly_unique", "withheld"]
+
+ENOUGH_ROWS = 100
+"""Of fewer rows, being alone with a value says little."""
+
+ALONE = 0.05
+"""The share of rows that are alone with their value, from which a column is said to be nearly unique."""
+
+TOGETHER = 0.5
+"""The same for rows that are alone with their value and their released quasi-identifiers."""
+
+PER_VALUE = 20
+"""Where more rows than this have a value, on average, it has too few values to single rows out."""
+
+
+def withheld(found: Chosen | Recoded) -> list[Warned]:
+    """Quasi-identifiers that are at the top of their hierarchies in every released row.
+
+    Args:
+        found: what was chosen.
+    """
+    told = [lookup for lookup in found.sets.lookups if lookup.domain_rows > 1]
+    if isinstance(found, Chosen):
+        gone = [lookup.name for lookup in told if found.node[lookup.index] == lookup.height]
+    else:
+        kept = found.mapped.columns
+        gone = [lookup.name for lookup in told if _at_top(kept[lookup.index].rows, lookup.height)]
+    if not gone:
+        return []
+    if len(gone) == len(told):
+        message = (
+            "every quasi-identifier is withheld, at the top of its hierarchy in every row: the release tells nothing "
+            "of them. Name fewer, allow more suppression, or try recoding: local"
+        )
+        return [Warned("nothing_told", message, gone)]
+    message = (
+        f"{', '.join(gone)}: withheld, at the top of the hierarchy in every row. Leave it out, and others may keep "
+        "more detail; or limit it with maximum_level"
+    )
+    return [Warned("withheld_column", message, gone)]
+
+
+def _at_top(rows: Mapping[int, int], height: int) -> bool:
+    return not any(count for level, count in rows.items() if level < height)
+
+
+def nearly_unique(
+    workspace: Workspace,
+    table: Relation,
+    columns: Mapping[str, Column],
+    quasi_identifiers: Sequence[str],
+    released: Sequence[str],
+) -> list[Warned]:
+    """Columns that are released as they are, and by which, or with the quasi-identifiers, many rows are alone.
+
+    Args:
+        workspace: where the table is; it takes one statement, and one more where a column has so many values.
+        table: the release, or a table to check.
+        columns: its columns by name.
+        quasi_identifiers: their names.
+        released: the columns to look at: those that are kept, and sensitive attributes.
+    """
+    there = [columns[name] for name in released if name in columns and columns[name].kind != "ambiguous"]
+    if not there:
+        return []
+    workspace.report("looking for columns that single rows out", None)
+    counted = repeats(workspace, table, there)
+    looked_at = [item.name for item in counted if ENOUGH_ROWS <= item.rows <= PER_VALUE * item.distinct]
+    if not looked_at:
+        return []
+    names = [*quasi_identifiers, *looked_at]
+    frames = RiskFrames(table, [columns[name] for name in names], None)
+    classes = range(len(quasi_identifiers))
+    places = range(len(quasi_identifiers), len(names))
+    asked = [together for place in places for together in ((place,), (*classes, place))]
+    found = combination_measures(workspace, frames, asked)
+    warned = []
+    for name, place in zip(looked_at, places, strict=True):
+        alone, together = found[(place,)], found[(*classes, place)]
+        rows = alone.records
+        figures = {
+            "rows": rows,
+            "values": alone.classes,
+            "alone": alone.uniques / rows,
+            "alone_with_quasi_identifiers": together.uniques / rows,
+        }
+        if alone.uniques >= ALONE * rows or together.uniques >= TOGETHER * rows:
+            message = (
+                f"{name}: {alone.uniques / rows:.1%} of rows are alone with their value, {together.uniques / rows:.1%} "
+                "with it and the released quasi-identifiers. Round it, make it a quasi-identifier, or leave it out"
+            )
+            warned.append(Warned("nearly_unique_kept", message, [name], figures))
+    return warned

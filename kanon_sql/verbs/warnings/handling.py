@@ -1,0 +1,54 @@
+"""Which warnings a spec heeds, and which fail a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.spec import Spec
+from kanon_sql.verbs.result import Warned
+
+__all__ = ["failed_by", "heeded", "refuse_fatal_warnings", "refuse_to_fail"]
+
+
+def heeded(spec: Spec, found: Sequence[Warned]) -> list[Warned]:
+    """The warnings that a spec does not allow."""
+    return [item for item in found if spec.warnings.of(item.code) != "allow"]
+
+
+def failed_by(spec: Spec, found: Sequence[Warned], *, on_any: bool) -> str | None:
+    """Why warnings fail a run, in a clause; None if they do not.
+
+    Args:
+        spec: what becomes of each.
+        found: those of the run.
+        on_any: every one of them fails it.
+    """
+    fatal = [item.code for item in found if on_any or spec.warnings.of(item.code) == "error"]
+    if not fatal:
+        return None
+    asked = "with --fail-on-warning" if on_any else "as the spec says"
+    return f"{', '.join(dict.fromkeys(fatal))} is an error {asked}"
+
+
+def refuse_fatal_warnings(spec: Spec, what: str) -> None:
+    """Refuse warnings that are errors where SQL is handed over, and nobody looks for them.
+
+    Raises:
+        UnsupportedError: the spec has such.
+    """
+    if spec.warnings.fatal:
+        raise UnsupportedError(
+            f"warnings.{spec.warnings.fatal[0]}: {what} looks for no warnings, so none can be an error; leave it out, "
+            "or use kanon-sql anonymize"
+        )
+
+
+def refuse_to_fail(requirement: str, *, on_any: bool) -> None:
+    """Refuse to fail on warnings where none are looked for.
+
+    Raises:
+        UnsupportedError: it was asked for.
+    """
+    if on_any:
+        raise UnsupportedError(f"--fail-on-warning: with {requirement} no warnings are looked for; leave it out")

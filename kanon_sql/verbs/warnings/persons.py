@@ -1,0 +1,160 @@
+"""The warning that classes are counted in rows where a person has several: k rows may then be one person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kanon_sql.disclosure.risk import Histogram, RiskFrames, histogram_of
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.evaluate import few
+from kanon_sql.models import PrivacyModel
+from kanon_sql.release import Choice, labelled_by_person
+from kanon_sql.spec import Spec
+from kanon_sql.sql import Relation, source_relation
+from kanon_sql.verbs.init import ColumnProfile, followed, is_person_key
+from kanon_sql.verbs.result import Warned
+from kanon_sql.verbs.warnings.repeats import repeats
+
+__all__ = ["Repeated", "persons_in_choice", "persons_in_table", "repeated_person"]
+
+MOST_COLUMNS = 16
+"""So many columns are looked at for a person's key: the spec's identifiers, then those with such a name."""
+
+MOST_ROWS = 100
+"""Rows per value, on average, above which a column is no person's key."""
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A column that tells persons apart who have several rows each.
+
+    Attributes:
+        column: it.
+        rows: rows with a value of it.
+        values: different ones.
+        reason: what makes it a person's key.
+    """
+
+    column: Column
+    rows: int
+    values: int
+    reason: str
+
+
+def repeated_person(
+    workspace: Workspace, spec: Spec, table: Relation, columns: Mapping[str, Column]
+) -> Repeated | None:
+    """A column that tells persons apart who have several rows each; None where no column seems to.
+
+    Looked at are the columns that are no quasi-identifiers and no sensitive attributes: the spec's identifiers, names
+    such as ``patient_id``, and, as ``init`` does, whatever makes a key of the table together with another column while
+    its own values repeat, as in a panel. It takes one pass over the table where there is such a column, and two more
+    where the third kind is likely.
+
+    Args:
+        workspace: whose source the table is, where it is read.
+        spec: it names no unit.
+        table: the source, or a table to check.
+        columns: its columns by name.
+    """
+    wanted = _to_look_at(spec, columns)
+    if not wanted:
+        return None
+    workspace.report("looking for persons with several rows", None)
+    profiles = repeats(workspace, table, wanted)
+    direct = _direct(spec)
+    for profile in profiles:
+        several = 1 < profile.distinct < profile.filled <= MOST_ROWS * profile.distinct
+        named = profile.name.casefold() in direct
+        if several and (named or is_person_key(profile)):
+            reason = "the spec says that it names them" if named else "its name is that of a person's key"
+            return Repeated(profile.column, profile.filled, profile.distinct, reason)
+    if table != source_relation() or not any(_may_be_followed(profile) for profile in profiles):
+        return None
+    others = [column for column in columns.values() if column.kind != "ambiguous" and column not in wanted]
+    panel = followed(workspace, [*profiles, *repeats(workspace, table, others)])
+    if panel is None or panel[0].column not in wanted:
+        return None
+    who, when = panel
+    reason = f"with {when.name} it makes the table's key, as in a panel"
+    return Repeated(who.column, who.filled, who.distinct, reason)
+
+
+def _direct(spec: Spec) -> set[str]:
+    """The columns that the spec says name a person; its unit too, for a check that counts rows nevertheless."""
+    return {name.casefold() for name in (*spec.identifiers, *([] if spec.unit is None else [spec.unit]))}
+
+
+def _to_look_at(spec: Spec, columns: Mapping[str, Column]) -> list[Column]:
+    """The columns that could name a person, likeliest first."""
+    used = {name.casefold() for name in (*spec.quasi_identifiers, *spec.sensitive)}
+    direct = _direct(spec)
+    free = [
+        column
+        for column in columns.values()
+        if column.name.casefold() not in used and column.kind in ("integer", "text", "other")
+    ]
+
+    def place(column: Column) -> tuple[bool, bool]:
+        named = is_person_key(ColumnProfile(column, 0, 0, 0))
+        return column.name.casefold() not in direct, not named
+
+    return sorted(free, key=place)[:MOST_COLUMNS]
+
+
+def _may_be_followed(profile: ColumnProfile) -> bool:
+    return 2 * profile.distinct <= profile.filled == profile.rows <= MOST_ROWS * profile.distinct
+
+
+def persons_in_choice(workspace: Workspace, choice: Choice, found: Repeated) -> list[Warned]:
+    """Warn if classes of a release have too few persons.
+
+    Args:
+        workspace: where.
+        choice: what is released.
+        found: who the persons seem to be.
+    """
+    if choice.mapped is not None and choice.mapped.slices:
+        return [_unmeasured(found)]
+    labelled, columns, person = labelled_by_person(workspace.apart("persons_"), choice, found.column.name)
+    frames = RiskFrames(labelled, [columns[name] for name in choice.quasi_identifiers], columns[person])
+    return _judged(choice.models, found, lambda: histogram_of(workspace, frames))
+
+
+def persons_in_table(
+    workspace: Workspace, models: Sequence[PrivacyModel], frames: RiskFrames, found: Repeated
+) -> list[Warned]:
+    """Warn if classes of a table have too few persons, whom one of its columns tells apart."""
+    return _judged(models, found, lambda: histogram_of(workspace, frames))
+
+
+def _judged(models: Sequence[PrivacyModel], found: Repeated, counted: Callable[[], Histogram]) -> list[Warned]:
+    least = few(models)
+    histogram = counted()
+    below = {size: count for size, count in histogram.sizes.items() if size < least}
+    if not below:
+        return []
+    classes, smallest = sum(below.values()), min(below)
+    of_all = sum(histogram.sizes.values())
+    message = (
+        f"rows were counted, and {found.column.name} seems to tell persons apart ({found.reason}): {classes:,} of "
+        f"{of_all:,} classes have fewer than {least:,} of them, one has {smallest:,}. {_remedy(found)}"
+    )
+    figures = {"classes": of_all, "classes_below": classes, "least": least, "smallest": smallest}
+    return [Warned("rows_not_persons", message, [found.column.name], figures)]
+
+
+def _unmeasured(found: Repeated) -> Warned:
+    message = (
+        f"rows were counted, and {found.column.name} seems to tell persons apart ({found.reason}). How many are in a "
+        f"class is not known, since rows that are alike are in several classes. {_remedy(found)}"
+    )
+    return Warned("rows_not_persons", message, [found.column.name])
+
+
+def _remedy(found: Repeated) -> str:
+    return (
+        f"Set unit: {found.column.name} to protect persons, or warnings: {{rows_not_persons: allow}} if it is "
+        "something else"
+    )

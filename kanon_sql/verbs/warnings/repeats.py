@@ -1,0 +1,30 @@
+"""How often the values of columns repeat: one pass, counts alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.hierarchies import exact_value
+from kanon_sql.sql import Relation
+from kanon_sql.verbs.init import ColumnProfile
+
+__all__ = ["repeats"]
+
+
+def repeats(workspace: Workspace, table: Relation, columns: Sequence[Column]) -> list[ColumnProfile]:
+    """How many rows have a value of each column, and how many different ones there are.
+
+    Args:
+        workspace: where the table is.
+        table: what to count.
+        columns: some of its columns.
+    """
+    if not columns:
+        return []
+    values = [exact_value(column, "kanon_source") for column in columns]
+    rows, *counts = workspace.row("verbs/warnings/repeats", table=table, values=values)
+    return [
+        ColumnProfile(column, int(rows), int(counts[2 * place]), int(counts[2 * place + 1]))
+        for place, column in enumerate(columns)
+    ]
