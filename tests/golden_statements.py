@@ -25,7 +25,7 @@ from kanon_sql.evaluate.partitions.order import order_domains
 from kanon_sql.evaluate.reach import out_of_reach
 from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets
 from kanon_sql.frequency.value_facts import value_facts_of
-from kanon_sql.hierarchies.exact import exact_texts
+from kanon_sql.hierarchies.exact import exact_texts, exact_value
 from kanon_sql.models.privacy import PrivacyModel, model_of, models_of
 from kanon_sql.models.quality import METRICS
 from kanon_sql.positions import assigned, cloaked, differing_labels, examined, histories, levels, points
@@ -378,10 +378,30 @@ def run_profile(workspace: Workspace) -> None:
     number, text = Sql("CAST(kanon_source.age AS DOUBLE)"), Sql("CAST(found.value AS VARCHAR)")
     workspace.fetch("verbs/init/spread", 1, source=Relation(VISITS), number=number)
     workspace.fetch("verbs/init/values", 9, source=Relation(VISITS), value=Sql("kanon_source.sex"), text=text)
+    run_warnings(workspace)
     given = workspace.table("given")
     workspace.load(given, ["l0"], [("2000-12-31",)])
     dates = {"value": Sql("CAST(given.l0 AS DATE)"), "raw_column": "q0"}
     workspace.execute("verbs/hierarchy/given", target=workspace.table("given_raw"), given=given, **dates)
+
+
+def run_warnings(workspace: Workspace) -> None:
+    """Whether persons have several rows, and which groups lost most, of a node's classes and of a recoding's."""
+    values = [exact_value(Column(name, "VARCHAR", "text"), "kanon_source") for name in ("patient_id", "charge")]
+    workspace.fetch("verbs/warnings/repeats", 1, table=Relation(VISITS), values=values)
+    groups = [{"code": Sql("held.code0 & 12")}, {"code": Sql("held.code0 & 3")}]
+    shared: dict[str, Any] = {"groups": groups, "vectors": Relation(("frequency",)), "least": 30, "few": 5}
+    for own in (
+        {
+            "suppressed": Relation(("suppressed",)), "keys": [Sql("held.code0 & 15")], "classed": None,
+            "words": [], "left_out": Sql("suppressed.class_rows IS NOT NULL"),
+        },
+        {
+            "suppressed": None, "keys": [], "classed": Relation(("classed",)), "words": ["code0"],
+            "left_out": Sql("classed.part IS NULL"),
+        },
+    ):  # fmt: skip
+        workspace.fetch("verbs/warnings/suppressed", 2, **shared, **own)
 
 
 def run_checks_and_audits(engine: Published) -> None:
