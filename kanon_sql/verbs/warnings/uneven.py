@@ -64,10 +64,10 @@ def uneven(found: Chosen | Recoded) -> list[Warned]:
     if not hit:
         return []
     hit.sort(key=lambda item: -item[0])
-    said = ", ".join(f"{name} ({share:.1%})" for share, name in hit)
+    said = ", ".join(f"{name} ({100 * share:.1f} %)" for share, name in hit)
     message = (
-        f"{of_all:.1%} of all rows are suppressed, and far more of one group by {said}: the release speaks less of "
-        "these. Coarsen other columns, or try recoding: local"
+        f"{100 * of_all:.1f} % of all rows are suppressed, and far more of one group by {said}: the release speaks "
+        "less of these. Coarsen other columns, or try recoding: local"
     )
     figures = {"largest_share": hit[0][0], "share_of_all": of_all}
     return [Warned("uneven_suppression", message, [name for _, name in hit], figures)]
