@@ -101,7 +101,8 @@ def nearly_unique(
         if alone.uniques >= ALONE * rows or together.uniques >= TOGETHER * rows:
             message = (
                 f"{name}: {100 * alone.uniques / rows:.1f} % of rows are alone with their value, "
-                f"{100 * together.uniques / rows:.1f} % with it and the released quasi-identifiers. Round it, make it a quasi-identifier, or leave it out"
+                f"{100 * together.uniques / rows:.1f} % with it and the released quasi-identifiers. "
+                "Round it, make it a quasi-identifier, or leave it out"
             )
             warned.append(Warned("nearly_unique_kept", message, [name], figures))
     return warned
