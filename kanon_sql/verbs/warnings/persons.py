@@ -115,7 +115,7 @@ def persons_in_choice(workspace: Workspace, choice: Choice, found: Repeated) -> 
         choice: what is released.
         found: who the persons seem to be.
     """
-    if choice.mapped is not None and choice.mapped.slices:
+    if choice.mapped is not None and (choice.mapped.slices or choice.spec.recoding.method == "kk"):
         return [_unmeasured(found)]
     labelled, columns, person = labelled_by_person(workspace.apart("persons_"), choice, found.column.name)
     frames = RiskFrames(labelled, [columns[name] for name in choice.quasi_identifiers], columns[person])
@@ -147,8 +147,8 @@ def _judged(models: Sequence[PrivacyModel], found: Repeated, counted: Callable[[
 
 def _unmeasured(found: Repeated) -> Warned:
     message = (
-        f"rows were counted, and {found.column.name} seems to tell persons apart ({found.reason}). How many are in a "
-        f"class is not known, since rows that are alike are in several classes. {_remedy(found)}"
+        f"rows were counted, and {found.column.name} seems to tell persons apart ({found.reason}). How many are "
+        f"behind a label is not known with this recoding. {_remedy(found)}"
     )
     return Warned("rows_not_persons", message, [found.column.name])
 
