@@ -158,8 +158,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The built documentation, on disk."""
     if find_spec("mkdocs") is None:
         if os.environ.get("KANON_REQUIRE_BROWSER"):
-            pytest.fail("KANON_REQUIRE_BROWSER is set, and there is no mkdocs; pip install kanon-sql[docs]")
-        pytest.skip("there is no mkdocs; pip install kanon-sql[docs]")
+            pytest.fail("KANON_REQUIRE_BROWSER is set, and there is no mkdocs; pip install .[docs]")
+        pytest.skip("there is no mkdocs; pip install .[docs]")
     directory = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(directory)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

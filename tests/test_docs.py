@@ -305,7 +305,7 @@ def test_every_page_is_in_the_navigation_once() -> None:
 
 @pytest.mark.slow
 def test_the_site_builds_and_fetches_nothing(tmp_path: Path) -> None:
-    pytest.importorskip("mkdocs", reason="pip install kanon-sql[docs]")
+    pytest.importorskip("mkdocs", reason="pip install .[docs]")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

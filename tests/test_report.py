@@ -281,7 +281,7 @@ def test_pictures_as_files(reported: Path, tmp_path: Path) -> None:
 def test_png_without_its_package(reported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "vl_convert", None)
     arguments = ["report", reported / "anonymize.json", "--pictures", tmp_path, "--picture-format", "png"]
-    assert "kanon-sql[report]" in refused(run(*arguments), 2)
+    assert 'pip install ".[report]"' in refused(run(*arguments), 2)
 
 
 @pytest.mark.parametrize(

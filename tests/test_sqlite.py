@@ -689,3 +689,9 @@ def test_text_is_fetched_as_it_is_stored(given: Any, factory: Any) -> None:
     assert kanon_sql.check(engine, spec(), "people").achieved["k_anonymity"]["violating_rows"] == 1
     engine.close()
     assert (driver.text_factory, driver.row_factory) == (factory, sqlite3.Row), "it has its own again"
+
+
+def test_a_path_that_leads_nowhere_speaks_of_files(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseError, match="check that the directory exists, and that the file is a database") as said:
+        kanon_sql.connect(f"sqlite:///{tmp_path}/nowhere/clinic.db")
+    assert "server" not in str(said.value)

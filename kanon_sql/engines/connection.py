@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.base import Engine, Scratch
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
+from kanon_sql.version import how_to_install
 
 if TYPE_CHECKING:
     import duckdb
@@ -168,7 +169,7 @@ def _open_url(url: str, read_only: bool, scratch: Scratch | None) -> Engine:
         engine = sqlalchemy.create_engine(parsed, poolclass=sqlalchemy.NullPool, **options)
     except NoSuchModuleError:
         raise UnsupportedError(
-            f'SQLAlchemy knows no driver {scheme}; run: pip install "kanon-sql[{extra}]", or leave the driver out'
+            f"SQLAlchemy knows no driver {scheme}; {how_to_install(extra)}, or leave the driver out"
         ) from None
     except (ArgumentError, ValueError):
         raise SpecError(f"the database URL does not parse; expected {plain}://user@host:port/database") from None
@@ -208,9 +209,12 @@ def _relational(
     except DBAPIError as error:
         said = str(error.orig).lower()
         reason = next((words for words in _REASONS if words in said), type(error.orig).__name__)
+        if engine.dialect.name == "sqlite":
+            what = "check that the directory exists, and that the file is a database which you may open"
+        else:
+            what = "check that the server runs there and that the user and the password are right"
         raise DatabaseError(
-            f"cannot connect to {label}: {reason} (the driver's own text may hold credentials and is not shown); check "
-            "that the server runs there and that the user and the password are right"
+            f"cannot connect to {label}: {reason} (the driver's own text may hold credentials and is not shown); {what}"
         ) from None
     except SQLAlchemyError as error:  # such as mariadb:// on a server that is MySQL
         raise DatabaseError(
@@ -230,4 +234,4 @@ def _need(module: str, extra: str) -> None:
     except ModuleNotFoundError:  # not even the package that the module would be in
         found = False
     if not found:
-        raise UnsupportedError(f'{module} is not installed; run: pip install "kanon-sql[{extra}]"')
+        raise UnsupportedError(f"{module} is not installed; {how_to_install(extra)}")

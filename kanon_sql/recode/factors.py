@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.version import how_to_install
 
 __all__ = ["circles", "needs_networkx", "paired"]
 
@@ -29,7 +30,7 @@ def needs_networkx() -> Any:
         import networkx
     except ImportError:
         raise UnsupportedError(
-            'recoding: matching needs networkx, which is not installed; run: pip install "kanon-sql[matching]"'
+            f"recoding: matching needs networkx, which is not installed; {how_to_install('matching')}"
         ) from None
     return networkx
 

@@ -164,7 +164,9 @@ def _summary(result: Result) -> Iterable[tuple[str, str]]:
         yield "persons", f"{number(rows['persons'])} in the source"
     if classes.get("count"):
         sizes = ", ".join(
-            f"{name} {metric(value)}" for name in ("smallest", "average", "largest") if (value := classes.get(name))
+            f"{name} {metric(value) if name == 'average' else number(int(value))}"
+            for name in ("smallest", "average", "largest")
+            if (value := classes.get(name))
         )
         yield "classes", f"{number(int(classes['count'] or 0))}: {sizes}"
     elif classes:

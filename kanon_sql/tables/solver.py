@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.version import how_to_install
 
 __all__ = ["Program", "needs_scipy"]
 
@@ -28,7 +29,7 @@ def needs_scipy() -> Any:
     except ImportError:
         raise UnsupportedError(
             "suppressing cells of a table, auditing it and controlled rounding need scipy, which is not installed; "
-            'run: pip install "kanon-sql[tables]"'
+            f"{how_to_install('tables')}"
         ) from None
     return optimize
 

@@ -160,7 +160,7 @@ def tabulate(
         SpecError: a column or an option does not fit the data, the table has too many cells, or something else stands
             under the release's name.
         VerificationError: what was written is not what may be published; it was dropped.
-        UnsupportedError: the method needs scipy (``kanon-sql[tables]``), which is not installed.
+        UnsupportedError: the method needs scipy (the extra ``tables``), which is not installed.
         KanonError: any other error of :mod:`kanon_sql.errors`.
 
     Examples:

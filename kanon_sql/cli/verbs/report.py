@@ -76,7 +76,7 @@ def report(
     Reads the JSON that a verb printed with --format json, or the manifest of a published
     release (a file, or the run's id and the database), and asks the database nothing more.
     A run made with --report has every picture; others have those whose numbers are there.
-    With --pictures, the pictures are written as files; PNG needs kanon-sql[report].
+    With --pictures, the pictures are written as files; PNG needs the extra "report".
     """
     with session(quiet=quiet, verbose=verbose) as run:
         if picture_format is not None and pictures is None:

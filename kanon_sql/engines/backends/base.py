@@ -27,7 +27,7 @@ class Backend(ABC):
     Attributes:
         dialect: its SQL.
         capabilities: what it can do.
-        extra: what to install: ``pip install "kanon-sql[extra]"``.
+        extra: what to install: ``pip install ".[extra]"`` in a checkout.
         begin: the statement that opens a transaction.
         autocommit: the driver must be told to commit every statement; else it always does, and cannot be told.
         patience: the seconds for which a statement that another connection stops is sent again; 0 where the server

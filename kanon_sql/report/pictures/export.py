@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.report.pictures.svg import Picture
+from kanon_sql.version import how_to_install
 
 __all__ = ["PICTURE_FORMATS", "write_pictures"]
 
@@ -52,7 +53,7 @@ def _png(svg: str) -> bytes:
         import vl_convert
     except ImportError:
         raise UnsupportedError(
-            "PNG pictures need vl-convert; install kanon-sql[report], or ask for --picture-format svg"
+            f"PNG pictures need vl-convert; {how_to_install('report')}, or ask for --picture-format svg"
         ) from None
     png: bytes = vl_convert.svg_to_png(svg, scale=_PNG_SCALE)
     return png
