@@ -388,7 +388,9 @@ def run_profile(workspace: Workspace) -> None:
 def run_warnings(workspace: Workspace) -> None:
     """Whether persons have several rows, and which groups lost most, of a node's classes and of a recoding's."""
     values = [exact_value(Column(name, "VARCHAR", "text"), "kanon_source") for name in ("patient_id", "charge")]
-    workspace.fetch("verbs/warnings/repeats", 1, table=Relation(VISITS), values=values)
+    names = ["patient_id", "charge"]
+    for most in (None, 10_000):
+        workspace.fetch("verbs/warnings/repeats", 1, table=Relation(VISITS), values=values, names=names, most=most)
     groups = [{"code": Sql("held.code0 & 12")}, {"code": Sql("held.code0 & 3")}]
     shared: dict[str, Any] = {"groups": groups, "vectors": Relation(("frequency",)), "least": 30, "few": 5}
     for own in (

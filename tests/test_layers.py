@@ -104,7 +104,7 @@ def doors() -> dict[str, set[str]]:
 
     for room in ROOMS:
         open_door(f"kanon_sql.{room}")
-    return found | {"kanon_sql.version": {"__version__"}}
+    return found | {"kanon_sql.version": {"__version__", "how_to_install"}}
 
 
 def each(paths: Sequence[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:

@@ -1734,14 +1734,29 @@ WITH "kanon_run_with_counted" AS (SELECT CAST(kanon_source.age AS Nullable(Float
 -- verbs/init/values
 SELECT if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String)) AS label FROM (SELECT DISTINCT kanon_source.sex AS value FROM "clinic"."visits" AS kanon_source) AS found WHERE NOT (value IS NULL);
 
--- «verbs/warnings/repeats 1»
+-- «verbs/warnings/repeats 2»
 (match(toTypeName("kanon_source"."patient_id"), '^(Nullable\\()?Decimal\\('), toDecimalString("kanon_source"."patient_id", toUInt8(extract(toTypeName("kanon_source"."patient_id"), '([0-9]+)\\)+$'))), CAST("kanon_source"."patient_id" AS String))
 
--- «verbs/warnings/repeats 2»
+-- «verbs/warnings/repeats 1»
+(if«verbs/warnings/repeats 2»)
+
+-- «verbs/warnings/repeats 3»
+(DISTINCT if«verbs/warnings/repeats 2»)
+
+-- «verbs/warnings/repeats 5»
 (match(toTypeName("kanon_source"."charge"), '^(Nullable\\()?Decimal\\('), toDecimalString("kanon_source"."charge", toUInt8(extract(toTypeName("kanon_source"."charge"), '([0-9]+)\\)+$'))), CAST("kanon_source"."charge" AS String))
 
+-- «verbs/warnings/repeats 4»
+(if«verbs/warnings/repeats 5»)
+
+-- «verbs/warnings/repeats 6»
+(DISTINCT if«verbs/warnings/repeats 5»)
+
 -- verbs/warnings/repeats
-SELECT COUNT(*) AS row_count, COUNT(if«verbs/warnings/repeats 1») AS "filled0", COUNT(DISTINCT if«verbs/warnings/repeats 1») AS "distinct_values0", COUNT(if«verbs/warnings/repeats 2») AS "filled1", COUNT(DISTINCT if«verbs/warnings/repeats 2») AS "distinct_values1" FROM "clinic"."visits" AS kanon_source;
+SELECT COUNT(*) AS row_count, COUNT«verbs/warnings/repeats 1» AS "filled0", COUNT«verbs/warnings/repeats 3» AS "distinct_values0", COUNT«verbs/warnings/repeats 4» AS "filled1", COUNT«verbs/warnings/repeats 6» AS "distinct_values1" FROM "clinic"."visits" AS kanon_source;
+
+-- verbs/warnings/repeats
+SELECT COUNT(*) AS row_count, COUNT«verbs/warnings/repeats 1» AS "filled0", COUNT«verbs/warnings/repeats 3» AS "distinct_values0", COUNT«verbs/warnings/repeats 4» AS "filled1", COUNT«verbs/warnings/repeats 6» AS "distinct_values1" FROM (SELECT whole."patient_id" AS "patient_id", whole."charge" AS "charge" FROM "clinic"."visits" AS whole LIMIT 10000) AS kanon_source;
 
 -- «verbs/warnings/suppressed 1»
 (SELECT SUM(label_rows) AS group_rows, SUM(label_lost) AS group_lost FROM (SELECT "g0" AS label, SUM(row_count) AS label_rows, SUM(lost_count) AS label_lost FROM "kanon_run_with_held" AS held GROUP BY "g0") AS labels GROUP BY CASE WHEN label_rows >= 30 THEN label END)
@@ -1816,9 +1831,6 @@ UNION ALL
 SELECT 1 AS histogram, bin_number, COUNT(*) AS bin_classes, SUM(class_size) AS bin_records, MIN(class_size) AS bin_smallest, SUM(class_rows) AS bin_rows FROM (SELECT class_rows, class_size, CASE WHEN "m0" <= 1.00000000000000006e-09 THEN 0 WHEN "m0" <= 5.00000010000000022e-02 THEN 1 WHEN "m0" <= 1.00000001000000005e-01 THEN 2 WHEN "m0" <= 1.50000000999999994e-01 THEN 3 WHEN "m0" <= 2.00000001000000011e-01 THEN 4 WHEN "m0" <= 2.50000001000000027e-01 THEN 5 WHEN "m0" <= 3.00000001000000016e-01 THEN 6 WHEN "m0" <= 3.50000001000000005e-01 THEN 7 WHEN "m0" <= 4.00000001000000049e-01 THEN 8 WHEN "m0" <= 4.50000001000000038e-01 THEN 9 WHEN "m0" <= 5.00000000999999972e-01 THEN 10 WHEN "m0" <= 5.50000001000000016e-01 THEN 11 WHEN "m0" <= 6.00000000999999950e-01 THEN 12 WHEN "m0" <= 6.50000000999999994e-01 THEN 13 WHEN "m0" <= 7.00000000999999927e-01 THEN 14 WHEN "m0" <= 7.50000000999999972e-01 THEN 15 WHEN "m0" <= 8.00000001000000016e-01 THEN 16 WHEN "m0" <= 8.50000000999999950e-01 THEN 17 WHEN "m0" <= 9.00000000999999994e-01 THEN 18 WHEN "m0" <= 9.50000000999999927e-01 THEN 19 WHEN "m0" <= 1.00000000100000008e+00 THEN 20 ELSE 21 END AS bin_number FROM «evaluate/achieved 12» AS counted) AS binned GROUP BY bin_number
 UNION ALL
 SELECT 0 AS histogram, -2 AS bin_number, NULL AS bin_classes, NULL AS bin_records, NULL AS bin_smallest, COUNT(*) AS bin_rows FROM "clinic"."visits_release" AS checked;
-
--- verbs/warnings/repeats
-SELECT COUNT(*) AS row_count, COUNT("kanon_source"."person") AS "filled0", COUNT(DISTINCT "kanon_source"."person") AS "distinct_values0" FROM "clinic"."visits_release" AS kanon_source;
 
 -- «hierarchies/nesting 5»
 (CASE WHEN ABS("kanon_source"."weight") < 1e18 AND "kanon_source"."weight" = FLOOR("kanon_source"."weight") THEN CAST(accurateCast(toString("kanon_source"."weight"), 'Int64') AS String) ELSE if(match(toTypeName("kanon_source"."weight"), '^(Nullable\\()?Decimal\\('), toDecimalString("kanon_source"."weight", toUInt8(extract(toTypeName("kanon_source"."weight"), '([0-9]+)\\)+$'))), CAST("kanon_source"."weight" AS String)) END || '')
@@ -3502,6 +3514,9 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 «frequency/population/coverage 2»
 "kanon_run_matched0" AS (SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", accurateCast(SUM(row_count), 'Int64') AS row_count FROM "kanon_run_population0" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON kanon_source.q0 IS NOT DISTINCT FROM "meaning0".value JOIN "kanon_run_meaning1" AS "meaning1" ON kanon_source.q1 IS NOT DISTINCT FROM "meaning1".value GROUP BY "meaning0".label, "meaning1".label)
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 26» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM (SELECT "q0", "q1", person AS value_code, 0 AS reference_share, row_count FROM (SELECT classes."q0", classes."q1", if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS person, matched.row_count FROM "kanon_run_matched0" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS NOT DISTINCT FROM matched."l0" AND classes."l1" IS NOT DISTINCT FROM matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS person, accurateCast(toString(COALESCE(SUM(row_count), 0)), 'Int64') AS row_count FROM "kanon_run_population0" AS kanon_source) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS person, accurateCast(toString(0), 'Int64') AS row_count FROM "kanon_run_classes") AS counted) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0" AND base."k1" IS NOT DISTINCT FROM "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+
+-- verbs/warnings/repeats
+SELECT COUNT(*) AS row_count, COUNT("kanon_source"."person") AS "filled0", COUNT(DISTINCT "kanon_source"."person") AS "distinct_values0" FROM (SELECT whole."person" AS "person" FROM "clinic"."other" AS whole LIMIT 10000) AS kanon_source;
 
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_population0" ENGINE = Memory AS SELECT if«frequency/raw 1» AS "q0", COUNT(*) AS row_count FROM "clinic"."census" AS kanon_source GROUP BY if«frequency/raw 1»;

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from kanon_sql.verbs.init.panel import followed
 from kanon_sql.verbs.init.profile import write_spec
-from kanon_sql.verbs.init.suggest import ColumnProfile, is_person_key
+from kanon_sql.verbs.init.suggest import SMALL_CATEGORY, ColumnProfile, is_person_key
 
-__all__ = ["ColumnProfile", "followed", "is_person_key", "write_spec"]
+__all__ = ["SMALL_CATEGORY", "ColumnProfile", "followed", "is_person_key", "write_spec"]

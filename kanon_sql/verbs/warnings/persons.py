@@ -12,14 +12,18 @@ from kanon_sql.models import PrivacyModel
 from kanon_sql.release import Choice, labelled_by_person
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, source_relation
-from kanon_sql.verbs.init import ColumnProfile, followed, is_person_key
+from kanon_sql.verbs.init import SMALL_CATEGORY, ColumnProfile, followed, is_person_key
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.repeats import repeats
 
 __all__ = ["Repeated", "persons_in_choice", "persons_in_table", "repeated_person"]
 
 MOST_COLUMNS = 16
-"""So many columns are looked at for a person's key: the spec's identifiers, then those with such a name."""
+"""So many columns are looked at for a person's key: the spec's identifiers, then those with such a name; and as many
+others for whom a panel follows."""
+
+FIRST_ROWS = 10_000
+"""So many rows tell that a column has few values."""
 
 MOST_ROWS = 100
 """Rows per value, on average, above which a column is no person's key."""
@@ -58,27 +62,30 @@ def repeated_person(
         table: the source, or a table to check.
         columns: its columns by name.
     """
-    wanted = _to_look_at(spec, columns)
-    if not wanted:
-        return None
-    workspace.report("looking for persons with several rows", None)
-    profiles = repeats(workspace, table, wanted)
-    direct = _direct(spec)
-    for profile in profiles:
-        several = 1 < profile.distinct < profile.filled <= MOST_ROWS * profile.distinct
-        named = profile.name.casefold() in direct
-        if several and (named or is_person_key(profile)):
-            reason = "the spec says that it names them" if named else "its name is that of a person's key"
+    named, free = _to_look_at(spec, columns)
+    if named or free:
+        workspace.report("looking for persons with several rows", None)
+    for profile in repeats(workspace, table, named):
+        if 1 < profile.distinct < profile.filled <= MOST_ROWS * profile.distinct:
+            said = profile.name.casefold() in _direct(spec)
+            reason = "the spec says that it names them" if said else "its name is that of a person's key"
             return Repeated(profile.column, profile.filled, profile.distinct, reason)
-    if table != source_relation() or not any(_may_be_followed(profile) for profile in profiles):
+    return None if table != source_relation() else _followed(workspace, free, columns)
+
+
+def _followed(workspace: Workspace, free: Sequence[Column], columns: Mapping[str, Column]) -> Repeated | None:
+    """Whom the source follows as a panel does. A few rows tell which columns have too few values for that."""
+    first = repeats(workspace, source_relation(), free, FIRST_ROWS)
+    likely = [profile.column for profile in first if profile.distinct > SMALL_CATEGORY]
+    profiles = repeats(workspace, source_relation(), likely)
+    if not any(_may_be_followed(profile) for profile in profiles):
         return None
-    others = [column for column in columns.values() if column.kind != "ambiguous" and column not in wanted]
-    panel = followed(workspace, [*profiles, *repeats(workspace, table, others)])
-    if panel is None or panel[0].column not in wanted:
+    others = [column for column in columns.values() if column.kind != "ambiguous" and column not in likely]
+    panel = followed(workspace, [*profiles, *repeats(workspace, source_relation(), others)])
+    if panel is None or panel[0].column not in likely:
         return None
     who, when = panel
-    reason = f"with {when.name} it makes the table's key, as in a panel"
-    return Repeated(who.column, who.filled, who.distinct, reason)
+    return Repeated(who.column, who.filled, who.distinct, f"with {when.name} it makes the table's key, as in a panel")
 
 
 def _direct(spec: Spec) -> set[str]:
@@ -86,21 +93,19 @@ def _direct(spec: Spec) -> set[str]:
     return {name.casefold() for name in (*spec.identifiers, *([] if spec.unit is None else [spec.unit]))}
 
 
-def _to_look_at(spec: Spec, columns: Mapping[str, Column]) -> list[Column]:
-    """The columns that could name a person, likeliest first."""
+def _to_look_at(spec: Spec, columns: Mapping[str, Column]) -> tuple[list[Column], list[Column]]:
+    """The columns that name a person by what the spec or their own name says, and others that could; some of each."""
     used = {name.casefold() for name in (*spec.quasi_identifiers, *spec.sensitive)}
     direct = _direct(spec)
-    free = [
+    unused = [
         column
         for column in columns.values()
         if column.name.casefold() not in used and column.kind in ("integer", "text", "other")
     ]
-
-    def place(column: Column) -> tuple[bool, bool]:
-        named = is_person_key(ColumnProfile(column, 0, 0, 0))
-        return column.name.casefold() not in direct, not named
-
-    return sorted(free, key=place)[:MOST_COLUMNS]
+    said = [column for column in unused if column.name.casefold() in direct]
+    called = [column for column in unused if column not in said and is_person_key(ColumnProfile(column, 0, 0, 0))]
+    others = [column for column in unused if column not in said and column not in called]
+    return [*said, *called][:MOST_COLUMNS], others[:MOST_COLUMNS]
 
 
 def _may_be_followed(profile: ColumnProfile) -> bool:

@@ -12,18 +12,22 @@ from kanon_sql.verbs.init import ColumnProfile
 __all__ = ["repeats"]
 
 
-def repeats(workspace: Workspace, table: Relation, columns: Sequence[Column]) -> list[ColumnProfile]:
+def repeats(
+    workspace: Workspace, table: Relation, columns: Sequence[Column], most: int | None = None
+) -> list[ColumnProfile]:
     """How many rows have a value of each column, and how many different ones there are.
 
     Args:
         workspace: where the table is.
         table: what to count.
         columns: some of its columns.
+        most: look at so many rows, whichever come first; None for all.
     """
     if not columns:
         return []
     values = [exact_value(column, "kanon_source") for column in columns]
-    rows, *counts = workspace.row("verbs/warnings/repeats", table=table, values=values)
+    names = [column.name for column in columns]
+    rows, *counts = workspace.row("verbs/warnings/repeats", table=table, values=values, names=names, most=most)
     return [
         ColumnProfile(column, int(rows), int(counts[2 * place]), int(counts[2 * place + 1]))
         for place, column in enumerate(columns)
