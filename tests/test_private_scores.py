@@ -20,6 +20,7 @@ from strategies import examples
 
 import kanon_sql
 from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.models import METRICS
 from kanon_sql.release.differential import mechanism, scores
 from kanon_sql.release.differential.randomness import chosen_by_score
 
@@ -55,6 +56,13 @@ def test_a_score_as_a_metric_is_a_loss() -> None:
     score, rows = score_of("discernibility"), [(0, 0), (0, 0), (1, 1)]
     counts: Any = type("Counts", (), {"rows": 3})
     assert score.value(counts, measured(score, rows, (0, 0), 2)) == pytest.approx(4 / 3 + 1)
+
+
+def test_a_score_and_the_metric_of_its_name_ask_for_different_things() -> None:
+    """What was compiled for the one must not answer for the other."""
+    assert not {score_of(name).shape for name in SCORES} & {metric.shape for metric in METRICS.values()}
+    told = [score_of("classification").at(node).shape for node in ((0, 0), (2, 0), (0, 2))]
+    assert len(set(told)) == 3
 
 
 # --- Sensitivity --------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ PRIVATE_RELEASES: dict[str, dict[str, Any]] = {
     "fixed levels": {"generalization": {"age": 1, "sex": 1}},
     "a top and a value": {"generalization": {"age": 2, "sex": 0}},
     "levels by the exponential mechanism": {"search": {"epsilon": 0.9}},
+    "values that are coded and rounded first": {"generalization": {"age": 0, "sex": 1}},
     **{
         f"levels by a score, {score}": {"search": {"epsilon": 0.9, "score": score}}
         for score in ("loss", "discernibility", "average_class_size", "entropy")
@@ -30,6 +31,8 @@ PRIVATE_RELEASES: dict[str, dict[str, Any]] = {
     "levels by a score, classification": {"search": {"epsilon": 0.9, "score": "classification", "classify": "sex"}},
 }
 """Requirements on the visits, with classes on both sides of k."""
+
+_STEPPED = "values that are coded and rounded first"
 
 _LISTED = {
     "illness": {"tree": {"mild": ["flu", "Flu"], "grave": ["ulcer", "asthma", "gout"]}},
@@ -65,7 +68,8 @@ class PrivateReleases(Fixtures):
         spec = kanon_sql.Spec.from_dict(
             {
                 **{key: SPEC[key] for key in ("version", "source", "release", "identifiers")},
-                "quasi_identifiers": _LISTED if listed else FEW,
+                "quasi_identifiers": _LISTED if listed else {**FEW, "age": None} if case == _STEPPED else FEW,
+                "steps": {"columns": {"age": {"round": 20, "top": 75}}} if case == _STEPPED else None,
                 "privacy": [{"differential_privacy": requirement}],
                 "nulls": "suppress",
                 "ledger": _LEDGER,

@@ -37,6 +37,7 @@ from kanon_sql.release import (
 from kanon_sql.search import Node
 from kanon_sql.spec import DifferentialPrivacyRequirement, KAnonymityRequirement, Spec, Suppression
 from kanon_sql.verbs.result import Cost, Result
+from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 from kanon_sql.version import __version__
 
 __all__ = ["privately_released"]
@@ -244,6 +245,7 @@ def _result(
 ) -> Result:
     """The result; what it says of classes is of the written table."""
     assert run.spec.release is not None
+    steps = steps_dict(run.given.workspace.engine, run.spec, rows["source"])  # without a sample: none of the rows
     examined = None if written is None else written.examination
     return Result(
         verb="anonymize",
@@ -258,7 +260,8 @@ def _result(
         metrics={},
         search=search,
         cost=Cost.of(run.given.workspace.engine.meter, time.perf_counter() - run.started),
-        notes=[_NOT_COVERED],
+        notes=[_NOT_COVERED, *notes_of_steps(steps)],
+        steps=steps,
         differential_privacy=run.facts(),
     )
 
@@ -284,8 +287,9 @@ def _manifest(run: _Run, result: Result) -> dict[str, Any]:
         "metrics": {},
         "search": None,
         "applied": None,
+        "steps": result.to_dict()["steps"],
         "cost": {},
-        "notes": [],
+        "notes": notes_of_steps(result.to_dict()["steps"]),
         "details": None,
         "differential_privacy": run.facts(),
         "versions": {
