@@ -33,6 +33,7 @@ CORE = {
     "test_the_same_table_as_duckdb[sums of persons, every rule-{}]",
     "test_the_same_cells_as_duckdb[degrees and timestamps, a commute-{}]",
     "test_the_same_sample_as_duckdb[levels by the exponential mechanism-{}]",
+    "test_the_same_sample_as_duckdb[levels by a score, classification-{}]",
     "test_the_same_sample_as_duckdb[a top and a value-{}]",
     "test_the_same_steps_as_duckdb[persons drawn, coded-{}]",
     "test_the_same_untrue_values_as_duckdb[noise, ranks, categories-{}]",

@@ -8,15 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from math import comb, exp, floor, log, sqrt
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kanon_sql.errors import SpecError
-from kanon_sql.release.differential.mechanism import score, sensitivity
 from kanon_sql.release.differential.parameters import BITS, delta_of, sampling_for
 from kanon_sql.release.differential.randomness import binomial, chosen_by_score
 
@@ -171,45 +166,6 @@ def test_the_exponential_mechanism_draws_in_proportion(scores: list[Fraction]) -
     for position, weight in enumerate(weights):
         p = weight / sum(weights)
         assert abs(found[position] - runs * p) <= 5 * sqrt(runs * p * (1 - p)) + 1e-9
-
-
-def stub(rows: int, heights: Sequence[int], weights: Sequence[float]) -> Any:
-    """As much of frequency sets as a score looks at."""
-    lookups = [
-        SimpleNamespace(height=height, quasi_identifier=SimpleNamespace(weight=weight))
-        for height, weight in zip(heights, weights, strict=True)
-    ]
-    return SimpleNamespace(rows=rows, lookups=lookups)
-
-
-@given(
-    values=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=14),
-    more=st.tuples(st.integers(0, 3), st.integers(0, 3)),
-    node=st.tuples(st.integers(0, 2), st.integers(0, 2)),
-    least=st.integers(1, 6),
-    weights=st.sampled_from([(1.0, 1.0), (0.0, 2.0), (0.3, 5.0)]),
-)
-def test_one_row_more_changes_no_score_by_more_than_the_sensitivity(
-    values: list[tuple[int, int]],
-    more: tuple[int, int],
-    node: tuple[int, int],
-    least: int,
-    weights: tuple[float, float],
-) -> None:
-    """A value is halved per level, and level 2 is the top."""
-
-    def scored(rows: list[tuple[int, int]]) -> Fraction:
-        classes = Counter(tuple(value >> level for value, level in zip(row, node, strict=True)) for row in rows)
-        small = sum(size for size in classes.values() if size < least)
-        return score(stub(len(rows), (2, 2), weights), node, small)
-
-    assert abs(scored([*values, more]) - scored(values)) <= sensitivity(least)
-
-
-def test_the_sensitivity_is_reached() -> None:
-    """A row that completes a class of 5 saves the other 4."""
-    before, after = score(stub(4, (2,), (1.0,)), (0,), 4), score(stub(5, (2,), (1.0,)), (0,), 0)
-    assert after - before == sensitivity(5) == 4
 
 
 # --- By trial ---------------------------------------------------------------------------------------------------

@@ -165,6 +165,19 @@ class Evaluator:
                 self._coverings.answered(verdict.node, verdict.classes or 0)
             yield from verdicts
 
+    def measured(self, nodes: Sequence[Node], metric: Metric) -> Iterator[Measured]:
+        """The aggregates that a metric asks for, per node: as few statements as the engine takes."""
+        size = self.workspace.capabilities.nodes_per_statement
+        for start in range(0, len(nodes), size):
+            chunk = nodes[start : start + size]
+            self._coverings.asked(chunk)
+            self._roll_up_what_pays()
+            for row in self._rows(chunk, metric):
+                node = chunk[row.number]
+                judged = self._judged(node, row.suppressed)
+                self._coverings.answered(node, row.classes)
+                yield self._measured(judged, row.classes, row.kept_classes, row.aggregates, metric)
+
     def verdicts(self, nodes: Sequence[Node], metric: Metric | None) -> list[Verdict]:
         """The verdicts of a few nodes under a metric, in one statement."""
         return [self._verdict(nodes[row.number], row, metric) for row in self._rows(nodes, metric)]

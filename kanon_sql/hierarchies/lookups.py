@@ -50,12 +50,14 @@ class Lookup(LookupTable):
 
     Attributes:
         domain_rows: values of the domain (rows of the hierarchy).
+        listed: values that the hierarchy lists, whichever of them occur; None for rules.
         unused: hierarchy rows that no row of the data uses; None for rules.
         null_rows: rows of the source that have NULL here.
         has_nulls: whether NULL may be among the values, so that joins must compare it too.
     """
 
     domain_rows: int
+    listed: int | None = None
     unused: int | None
     null_rows: int
     has_nulls: bool
@@ -165,6 +167,7 @@ class Survey:
         return Lookup(
             **{field.name: getattr(self.table, field.name) for field in fields(LookupTable)},
             domain_rows=max(1, domain + (found.null_values if nulls == "value" else 0)),
+            listed=rows,
             unused=self.unused,
             null_rows=found.null_rows,
             has_nulls=found.null_values > 0,

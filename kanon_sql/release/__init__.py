@@ -17,6 +17,7 @@ from kanon_sql.release.differential.mechanism import (
 )
 from kanon_sql.release.differential.parameters import Sampling, sampling_for
 from kanon_sql.release.differential.randomness import operating_system
+from kanon_sql.release.differential.scores import Score, score_for
 from kanon_sql.release.earlier import JointVerdict, addition, coarsened, comparable_releases, compared, held_levels
 from kanon_sql.release.invariant import (
     History,
@@ -50,6 +51,7 @@ __all__ = [
     "Pending",
     "Record",
     "Sampling",
+    "Score",
     "UnsafeNodes",
     "Written",
     "addition",
@@ -80,6 +82,7 @@ __all__ = [
     "refuse_foreign_release",
     "refuse_spent",
     "sampling_for",
+    "score_for",
     "spend",
     "staged",
     "under_another_id",

@@ -238,7 +238,9 @@ def _ledger(ledger: Mapping[str, Any]) -> RenderableType:
 
 def _differential_privacy(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     """What the mechanism guarantees, and what its ledger's releases have spent."""
-    of_search = f", of which {found['epsilon_of_search']:g} for the levels" if found["epsilon_of_search"] else ""
+    of_search = ""
+    if found["score"] is not None:
+        of_search = f", of which {found['epsilon_of_search']:g} for the levels (score: {found['score']})"
     yield "epsilon", f"{found['epsilon']:g}{of_search}"
     yield "delta", f"{found['delta']:g}"
     yield "protects", "rows: one row more or less, whatever else is known"

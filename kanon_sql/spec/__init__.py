@@ -12,7 +12,7 @@ from kanon_sql.spec.cautions import WarningOptions
 from kanon_sql.spec.cell_rules import Rules
 from kanon_sql.spec.cloaking import CloakSpec, Wish
 from kanon_sql.spec.consistency import ConsistencyKind, KKAnonymityRequirement
-from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, differential_privacy_in
+from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, LevelSearch, differential_privacy_in
 from kanon_sql.spec.dimension import Dimension
 from kanon_sql.spec.disclosure import (
     AlphaKAnonymityRequirement,
@@ -90,6 +90,7 @@ __all__ = [
     "KMapRequirement",
     "LDiversityRequirement",
     "Lbqid",
+    "LevelSearch",
     "MInvarianceRequirement",
     "Masking",
     "NoAttackRequirement",

@@ -10,20 +10,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, WithJsonSchema
 
-from kanon_sql.spec.checks import Fault, Faults, Part, checked, did_you_mean, fail, integer, kind, the_number
+from kanon_sql.spec.checks import (
+    Fault,
+    Faults,
+    Part,
+    checked,
+    choice,
+    did_you_mean,
+    fail,
+    integer,
+    kind,
+    text,
+    the_number,
+)
+from kanon_sql.spec.hierarchy import FileHierarchy, QuasiIdentifier
 from kanon_sql.spec.recoding import RecodingOptions
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.sections import SearchOptions, Suppression
+from kanon_sql.spec.tree import TreeHierarchy
 
 if TYPE_CHECKING:
-    from kanon_sql.spec.hierarchy import QuasiIdentifier
     from kanon_sql.spec.model import Spec
 
-__all__ = ["DifferentialPrivacyRequirement", "differential_privacy_faults", "differential_privacy_in"]
+__all__ = ["DifferentialPrivacyRequirement", "LevelSearch", "differential_privacy_faults", "differential_privacy_in"]
 
 LEAST_EPSILON, MOST_EPSILON = 0.001, 20
 """Below, k takes long to compute; above, the promise is that a likelihood grows by less than 500 million times."""
@@ -67,18 +80,43 @@ class Total(Part):
     )
 
 
+_SCORES = ("precision", "loss", "discernibility", "average_class_size", "entropy", "classification")
+
+
 class LevelSearch(Part):
     """How the levels are chosen where the spec does not fix them: by the exponential mechanism.
 
     Attributes:
         epsilon: the part of the requirement's epsilon that choosing the levels may spend.
+        score: what makes levels likelier; each is a metric of which one row changes little.
+        classify: for the score classification, the quasi-identifier that is to be told from the others.
     """
 
-    expected: ClassVar[str] = "{epsilon: 0.1}"
+    expected: ClassVar[str] = "{epsilon: 0.1, score: loss}"
 
     epsilon: Annotated[float, _epsilon("the epsilon of the search"), _EPSILON_SCHEMA] = Field(
         description="The part of epsilon that is spent on choosing the levels."
     )
+    score: Annotated[
+        Literal["precision", "loss", "discernibility", "average_class_size", "entropy", "classification"],
+        checked(choice("score", _SCORES)),
+    ] = Field(default="precision", description="What makes levels likelier.")
+    classify: Annotated[
+        str | None,
+        checked(text("the name of the column of class values")),
+        WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
+    ] = Field(default=None, description="For the score classification: the quasi-identifier that is to be told.")
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """The score classification, and no other, tells a column."""
+        if value is None:
+            return
+        if value.score == "classification" and value.classify is None:
+            why = "the score classification needs 'classify', the quasi-identifier that is to be told from the others"
+            yield Fault(("score",), why, True)
+        if value.score != "classification" and value.classify is not None:
+            yield Fault(("classify",), f"the score {value.score} tells no column; leave it out", True)
 
 
 def _levels(value: object) -> dict[str, int]:
@@ -216,7 +254,10 @@ def differential_privacy_faults(spec: Spec) -> Iterator[Fault]:
                 yield Fault(loc, why, True)
             yield from _section_faults(spec)
             yield from _column_faults(spec)
-            for fault in _level_faults(spec.quasi_identifiers, requirement):
+            for fault in (
+                *_level_faults(spec.quasi_identifiers, requirement),
+                *_score_faults(spec.quasi_identifiers, requirement),
+            ):
                 yield fault._replace(loc=(*loc, *fault.loc))
             return
 
@@ -292,3 +333,24 @@ def _level_faults(
     for name in quasi_identifiers:
         if name not in requirement.generalization:
             yield Fault(("generalization",), f"missing the level of {name!r}; every quasi-identifier needs one", True)
+
+
+def _score_faults(
+    quasi_identifiers: Mapping[str, QuasiIdentifier], requirement: DifferentialPrivacyRequirement
+) -> Iterator[Fault]:
+    """A score is made of the spec and of numbers of rows, and of nothing else that the rows decide."""
+    search = requirement.search
+    if search is None:
+        return
+    if search.classify is not None and search.classify not in quasi_identifiers:
+        hint = did_you_mean(search.classify, quasi_identifiers)
+        why = f"this is no quasi-identifier, and with {requirement.name} nothing else is released{hint}"
+        yield Fault(("search", "classify"), why)
+    if search.score == "loss":
+        for name, column in quasi_identifiers.items():
+            if not isinstance(column.hierarchy, FileHierarchy | TreeHierarchy):
+                why = (
+                    f"the score loss needs to know how many values there can be, and of {name!r} only the rows say "
+                    "which there are; list them in a hierarchy file or tree, or use the score precision"
+                )
+                yield Fault(("search", "score"), why)

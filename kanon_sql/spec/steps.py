@@ -67,7 +67,7 @@ class SampleStep(Part):
 
 
 class ColumnStep(Part):
-    """What is done to a column of numbers that is released beside the quasi-identifiers.
+    """What is done to a released column of numbers: no quasi-identifier, but where differential_privacy is asked for.
 
     Attributes:
         round: the nearest multiple of this is released, the higher one of two.
@@ -123,7 +123,8 @@ class ReleaseSteps(Part):
 
     Attributes:
         sample: a random sample of the rows or persons; None for all.
-        columns: column -> top coding, bottom coding, rounding; sensitive and kept columns alone.
+        columns: column -> top coding, bottom coding, rounding; sensitive and kept columns alone, and with
+            differential_privacy quasi-identifiers alone.
     """
 
     expected: ClassVar[str] = "{sample: {fraction: 0.1}, columns: {income: {top: 90000}}}"
@@ -150,13 +151,13 @@ class ReleaseSteps(Part):
 def steps_faults(spec: Spec) -> Iterator[Fault]:
     """What a spec with release steps cannot have."""
     assert spec.steps is not None
+    if spec.differential_privacy is not None:
+        yield from _private_faults(spec, spec.steps)
+        return
     if spec.ledger is not None:
         why = (
             "a ledger makes earlier releases again from the source, which these steps change; leave one of the two out"
         )
-        yield Fault(("steps",), why, True)
-    if spec.differential_privacy is not None:
-        why = "differential_privacy draws a sample of its own and generalizes every column; leave steps out"
         yield Fault(("steps",), why, True)
     sample = spec.steps.sample
     if sample is not None and sample.by is None and spec.unit is None:
@@ -183,3 +184,23 @@ def steps_faults(spec: Spec) -> Iterator[Fault]:
                     "distance, or round the column only"
                 )
                 yield Fault(("privacy", position, requirement.name, "distance"), why)
+
+
+def _private_faults(spec: Spec, steps: ReleaseSteps) -> Iterator[Fault]:
+    """What goes before a differentially private mechanism: maps of each row by itself, by the spec's own numbers.
+
+    Tables that differ by a row then still do after the steps, so whatever is promised of the mapped rows is promised of
+    the rows. Every released column is a quasi-identifier there, so these are what is mapped.
+    """
+    if steps.sample is not None:
+        why = (
+            "differential_privacy draws each row by coins that are never repeated, and its k counts that one sample; "
+            "here rows of one value are drawn together, by a secret that may draw them again, which its proof does not "
+            "cover. Leave it out, or lower 'sampling' of differential_privacy"
+        )
+        yield Fault(("steps", "sample"), why, True)
+    for name in steps.columns:
+        if name not in spec.quasi_identifiers:
+            hint = did_you_mean(name, spec.quasi_identifiers)
+            why = f"this is no quasi-identifier, and with differential_privacy nothing else is released{hint}"
+            yield Fault(("steps", "columns", name), why, True)

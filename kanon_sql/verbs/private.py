@@ -18,6 +18,7 @@ from kanon_sql.release import (
     Choice,
     Entry,
     Sampling,
+    Score,
     Written,
     budget_dict,
     choose_levels,
@@ -29,12 +30,14 @@ from kanon_sql.release import (
     refuse_foreign_release,
     refuse_spent,
     sampling_for,
+    score_for,
     spend,
     written_release,
 )
 from kanon_sql.search import Node
 from kanon_sql.spec import DifferentialPrivacyRequirement, KAnonymityRequirement, Spec, Suppression
 from kanon_sql.verbs.result import Cost, Result
+from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 from kanon_sql.version import __version__
 
 __all__ = ["privately_released"]
@@ -73,6 +76,7 @@ class _Run:
             "epsilon": self.requirement.epsilon,
             "delta": self.requirement.delta,
             "epsilon_of_search": float(self.requirement.of_search),
+            "score": None if self.requirement.search is None else self.requirement.search.score,
             "sampling": float(self.sampling.probability),
             "k": self.sampling.k,
             "protects": "rows",
@@ -125,13 +129,14 @@ def privately_released(
             given.workspace, given.sets, given.models, metric_for(counted), counted.search.prefer, given.sets.rows
         )
         levels = _fixed(requirement, given)
+        score = None if requirement.search is None else score_for(requirement.search, given.sets)
         lattice = None if levels is not None else lattice_to_choose_from(evaluator)
         run = _Run(spec, requirement, sampling, entries, given, started)
         spend(given.workspace, spec, requirement, given.sets, entries)
         search = None
-        if lattice is not None:
-            levels = choose_levels(evaluator, lattice, requirement.of_search, sampling, operating_system)
-            search = _summary(evaluator, lattice.size)
+        if lattice is not None and score is not None:
+            levels = choose_levels(evaluator, lattice, score, requirement.of_search, sampling, operating_system)
+            search = _summary(evaluator, score, lattice.size)
         assert levels is not None
         return _released(run, evaluator, levels, search)
 
@@ -179,12 +184,12 @@ def _fixed(requirement: DifferentialPrivacyRequirement, given: Prepared) -> Node
     return tuple(requirement.generalization[lookup.name] for lookup in given.sets.lookups)
 
 
-def _summary(evaluator: Evaluator, nodes: int) -> SearchSummary:
+def _summary(evaluator: Evaluator, score: Score, nodes: int) -> SearchSummary:
     """What the search did."""
     return SearchSummary(
         algorithm="exponential_mechanism",
         proven=False,
-        criterion="likelier, the higher the precision of the rows in classes that are large enough",
+        criterion=score.says,
         nodes_total=nodes,
         nodes_evaluated=nodes,
         nodes_inferred=0,
@@ -240,6 +245,7 @@ def _result(
 ) -> Result:
     """The result; what it says of classes is of the written table."""
     assert run.spec.release is not None
+    steps = steps_dict(run.given.workspace.engine, run.spec, rows["source"])  # without a sample: none of the rows
     examined = None if written is None else written.examination
     return Result(
         verb="anonymize",
@@ -254,7 +260,8 @@ def _result(
         metrics={},
         search=search,
         cost=Cost.of(run.given.workspace.engine.meter, time.perf_counter() - run.started),
-        notes=[_NOT_COVERED],
+        notes=[_NOT_COVERED, *notes_of_steps(steps)],
+        steps=steps,
         differential_privacy=run.facts(),
     )
 
@@ -280,8 +287,9 @@ def _manifest(run: _Run, result: Result) -> dict[str, Any]:
         "metrics": {},
         "search": None,
         "applied": None,
+        "steps": result.to_dict()["steps"],
         "cost": {},
-        "notes": [],
+        "notes": notes_of_steps(result.to_dict()["steps"]),
         "details": None,
         "differential_privacy": run.facts(),
         "versions": {

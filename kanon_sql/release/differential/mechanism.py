@@ -20,7 +20,8 @@ from kanon_sql.evaluate import Evaluator
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.release.differential.parameters import BITS, Sampling
 from kanon_sql.release.differential.randomness import Coins, binomial, chosen_by_score
-from kanon_sql.search import MAX_NODES, Batch, Lattice, Node
+from kanon_sql.release.differential.scores import Score
+from kanon_sql.search import MAX_NODES, Lattice, Node
 from kanon_sql.sql import PORTABLE, Relation, Sql
 
 __all__ = [
@@ -29,8 +30,6 @@ __all__ = [
     "draw",
     "expected_size",
     "lattice_to_choose_from",
-    "score",
-    "sensitivity",
     "write_drawn",
 ]
 
@@ -160,35 +159,6 @@ def expected_size(sampling: Sampling) -> int:
     return ceil(sampling.k / sampling.probability)
 
 
-def score(sets: FrequencySets, node: Node, suppressed: int) -> Fraction:
-    """What the search maximizes: minus the sum over the rows of the share of their levels that is lost.
-
-    A kept row loses the weighted mean of level / height (Sweeney 2002, section 3.5, has 1 minus this as precision),
-    which does not depend on the rows; a row in a class that is too small loses all.
-
-    Args:
-        sets: the lookup tables, with heights and weights.
-        node: the levels.
-        suppressed: rows in classes that are too small.
-    """
-    weights = [Fraction(lookup.quasi_identifier.weight) for lookup in sets.lookups]
-    shares = [Fraction(level, lookup.height or 1) for level, lookup in zip(node, sets.lookups, strict=True)]
-    lost = sum((weight * share for weight, share in zip(weights, shares, strict=True)), Fraction(0)) / sum(weights)
-    return -(lost * (sets.rows - suppressed) + suppressed)
-
-
-def sensitivity(least: int) -> Fraction:
-    """The most that one row more or less changes the score by.
-
-    A row that joins a small class, or a large one, changes it by 1 at most. A row that makes a class large enough saves
-    least - 1 others from losing everything, and loses at most 1 itself.
-
-    Args:
-        least: the rows that a class needs to be kept.
-    """
-    return Fraction(max(1, least - 1))
-
-
 def lattice_to_choose_from(evaluator: Evaluator) -> Lattice:
     """The nodes that are scored, which do not depend on the rows.
 
@@ -204,18 +174,28 @@ def lattice_to_choose_from(evaluator: Evaluator) -> Lattice:
     return lattice
 
 
-def choose_levels(evaluator: Evaluator, lattice: Lattice, epsilon: Fraction, sampling: Sampling, coins: Coins) -> Node:
+def choose_levels(
+    evaluator: Evaluator, lattice: Lattice, score: Score, epsilon: Fraction, sampling: Sampling, coins: Coins
+) -> Node:
     """Levels by the exponential mechanism over all nodes of a lattice.
 
     Args:
         evaluator: whose only requirement is classes of :func:`expected_size`, over the whole source.
         lattice: of the spec.
+        score: what makes a node likelier.
         epsilon: what the choice may spend.
         sampling: what comes after it.
         coins: where randomness comes from.
     """
     evaluator.workspace.report("choosing the levels (exponential mechanism)", None)
-    verdicts = sorted(evaluator.ask(Batch(tuple(lattice))), key=lambda verdict: verdict.node)
-    scores = [score(evaluator.sets, verdict.node, verdict.suppressed) for verdict in verdicts]
-    chosen = chosen_by_score(scores, epsilon, sensitivity(expected_size(sampling)), coins)
-    return verdicts[chosen].node
+    nodes = list(lattice)
+    forms: dict[Score, list[Node]] = {}
+    for node in nodes:
+        forms.setdefault(score.at(node), []).append(node)
+    scores = {
+        measured.node: form.score(evaluator.sets.rows, measured)
+        for form, own in forms.items()
+        for measured in evaluator.measured(own, form)
+    }
+    ordered = [scores[node] for node in nodes]
+    return nodes[chosen_by_score(ordered, epsilon, score.sensitivity(expected_size(sampling)), coins)]
