@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import Database
+from specs import QUIET
 from test_recode import OTHERS, fill
 
 import kanon_sql
@@ -29,6 +30,7 @@ def spec(**changes: Any) -> kanon_sql.Spec:
             "quasi_identifiers": {"age": {"intervals": [5, 20]}, "zip": {"prefix": [2, 1]}},
             "privacy": [{"k_anonymity": 2}],
             "recoding": "cells",
+            "warnings": QUIET,
             **changes,
         }
     )

@@ -17,6 +17,7 @@ from hypothesis import event, given
 from model_oracle import Hierarchy, Row, height_of, with_null
 from oracle_cases import Case, cases, load
 from recoding_oracle import assert_rows_add_up, mean_losses, weighted_mean
+from specs import QUIET
 from strategies import RandomProblem, examples
 from test_recode import OTHERS
 
@@ -216,8 +217,7 @@ def test_no_cell_could_be_lowered_further(visits: Database) -> None:
 
 def test_rounds_take_few_statements(visits: Database) -> None:
     """Of more rows, the same number of statements a round, besides those that a run takes anyhow."""
-    quiet = {"rows_not_persons": "allow", "nearly_unique_kept": "allow"}
-    result = kanon_sql.anonymize(visits.engine, spec(warnings=quiet))
+    result = kanon_sql.anonymize(visits.engine, spec(warnings=QUIET))
     assert result.recoding is not None
     local = result.recoding["tried"]["local"]["rounds"] * STATEMENTS_A_ROUND_OF_SIZES
     lowering = (result.recoding["rounds"] + 1) * kk.STATEMENTS_A_ROUND

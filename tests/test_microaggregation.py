@@ -17,6 +17,7 @@ from conftest import Database
 from hypothesis import event, given
 from hypothesis import strategies as st
 from mondrian_oracle import MondrianProblem
+from specs import QUIET
 from strategies import examples
 
 import kanon_sql
@@ -41,6 +42,7 @@ def spec(columns: dict[str, Any], others: dict[str, Any] | None = None, **change
             "keep": ["serial"],
             "privacy": [{"k_anonymity": 3}],
             "recoding": {"method": "microaggregation", "columns": columns},
+            "warnings": QUIET,
             **changes,
         }
     )

@@ -12,6 +12,7 @@ from conftest import Database
 from hypothesis import event, given
 from hypothesis import strategies as st
 from mondrian_oracle import MondrianProblem, Ordered, ends_in, set_of
+from specs import QUIET
 from strategies import examples
 
 import kanon_sql
@@ -39,6 +40,7 @@ def spec(quasi_identifiers: dict[str, Any], **changes: Any) -> kanon_sql.Spec:
             "keep": ["serial"],
             "privacy": [{"k_anonymity": 2}],
             "recoding": "mondrian",
+            "warnings": QUIET,
             **changes,
         }
     )

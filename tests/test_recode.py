@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import Database
+from specs import QUIET
 
 import kanon_sql
 from kanon_sql.errors import SpecError, UnsupportedError, VerificationError
@@ -36,6 +37,7 @@ def spec(**changes: Any) -> kanon_sql.Spec:
             "quasi_identifiers": {"age": {"intervals": [5, 20]}, "zip": {"prefix": [2, 1]}},
             "privacy": [{"k_anonymity": 2}],
             "recoding": "local",
+            "warnings": QUIET,
             **changes,
         }
     )
