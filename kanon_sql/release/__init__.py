@@ -16,7 +16,7 @@ from kanon_sql.release.differential.mechanism import (
     lattice_to_choose_from,
 )
 from kanon_sql.release.differential.parameters import Sampling, sampling_for
-from kanon_sql.release.differential.randomness import operating_system
+from kanon_sql.release.differential.randomness import chosen_by_score, operating_system
 from kanon_sql.release.differential.scores import Score, score_for
 from kanon_sql.release.earlier import JointVerdict, addition, coarsened, comparable_releases, compared, held_levels
 from kanon_sql.release.invariant import (
@@ -57,6 +57,7 @@ __all__ = [
     "addition",
     "budget_dict",
     "choose_levels",
+    "chosen_by_score",
     "coarsened",
     "comparable_releases",
     "compared",

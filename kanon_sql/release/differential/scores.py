@@ -1,6 +1,6 @@
 """Scores of nodes for the exponential mechanism, each with the most that one row changes it by.
 
-The scores are those of SafePub (Bild, Kuhn, Prasser 2018, section 5.2), which are quality metrics made insensitive: the
+The scores are those of SafePub (Bild, Kuhn, Prasser 2018), which are quality metrics made insensitive: the
 precision, the loss, the discernibility, the average class size, the entropy, and the rows that a classifier tells. A
 class is kept if it has L rows or more (``least``). Every score is a function of the node and of the multiset of rows
 alone: levels, heights, weights, and for the loss the values that a hierarchy lists, come from the spec.
