@@ -227,6 +227,16 @@ def test_a_column_of_its_own_value_in_every_row_is_no_reason_to_warn(database: D
     assert "rows_not_persons" not in codes(kanon_sql.anonymize(database.engine, spec()))
 
 
+def test_an_identifier_that_repeats_hides_no_other(database: Database) -> None:
+    """Every class of ten rows has five names, and one patient."""
+    rows = [(f"n{number % 5}", number // 10, f"{number // 10 % 3}1", 20 + number // 10) for number in range(300)]
+    columns = {"name": "VARCHAR", "patient_id": "INTEGER", "zip": "VARCHAR", "age": "INTEGER"}
+    database.table("people", columns, rows)
+    named = spec(identifiers=["name"], suppression={"limit": 0.0})
+    assert the(kanon_sql.anonymize(database.engine, named), "rows_not_persons").columns == ["patient_id"]
+    assert the(kanon_sql.check(database.engine, named, "people"), "rows_not_persons").columns == ["patient_id"]
+
+
 @pytest.mark.parametrize("recoding", ["local", "mondrian", "cells", {"method": "mondrian", "variant": "relaxed"}])
 def test_local_recodings_are_looked_at_too(database: Database, recoding: Any) -> None:
     """Every person has three rows that are alike, so classes of rows have a third as many persons."""

@@ -15,7 +15,7 @@ from kanon_sql.sql import Relation, source_relation
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.columns import nearly_unique, withheld
 from kanon_sql.verbs.warnings.handling import failed_by, heeded, refuse_fatal_warnings, refuse_to_fail
-from kanon_sql.verbs.warnings.persons import persons_in_choice, persons_in_table, repeated_person
+from kanon_sql.verbs.warnings.persons import persons_in_choice, persons_in_table, repeated_persons
 from kanon_sql.verbs.warnings.uneven import uneven
 
 __all__ = [
@@ -54,8 +54,10 @@ def warnings_of_release(found: Chosen | Recoded, choice: Choice, written: Writte
         names = list(spec.quasi_identifiers)
         warned += nearly_unique(workspace, written.table, workspace.columns(written.table), names, released)
     if spec.unit is None and spec.warnings.rows_not_persons != "allow":
-        repeated = repeated_person(workspace, spec, source_relation(), found.columns)
-        warned += [] if repeated is None else persons_in_choice(workspace, choice, repeated)
+        for number, repeated in enumerate(repeated_persons(workspace, spec, source_relation(), found.columns)):
+            if few_persons := persons_in_choice(workspace.apart(f"persons{number}_"), choice, repeated):
+                warned += few_persons
+                break
     return warned
 
 
@@ -82,8 +84,9 @@ def warnings_of_table(
     if spec.warnings.nearly_unique_kept != "allow":
         warned += nearly_unique(workspace, table, columns, names, spec.keep)
     if counts_rows and spec.warnings.rows_not_persons != "allow":
-        repeated = repeated_person(workspace, spec, table, columns)
-        if repeated is not None:
+        for repeated in repeated_persons(workspace, spec, table, columns):
             frames = RiskFrames(table, [columns[name] for name in names], repeated.column)
-            warned += persons_in_table(workspace, models, frames, repeated)
+            if few_persons := persons_in_table(workspace, models, frames, repeated):
+                warned += few_persons
+                break
     return warned

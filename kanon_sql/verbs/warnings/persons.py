@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_sql.disclosure.risk import Histogram, RiskFrames, histogram_of
@@ -16,7 +16,7 @@ from kanon_sql.verbs.init import SMALL_CATEGORY, ColumnProfile, followed, is_per
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.repeats import repeats
 
-__all__ = ["Repeated", "persons_in_choice", "persons_in_table", "repeated_person"]
+__all__ = ["Repeated", "persons_in_choice", "persons_in_table", "repeated_persons"]
 
 MOST_COLUMNS = 16
 """So many columns are looked at for a person's key: the spec's identifiers, then those with such a name; and as many
@@ -46,10 +46,10 @@ class Repeated:
     reason: str
 
 
-def repeated_person(
+def repeated_persons(
     workspace: Workspace, spec: Spec, table: Relation, columns: Mapping[str, Column]
-) -> Repeated | None:
-    """A column that tells persons apart who have several rows each; None where no column seems to.
+) -> Iterator[Repeated]:
+    """The columns that seem to tell persons apart who have several rows each, likeliest first.
 
     Looked at are the columns that are no quasi-identifiers and no sensitive attributes: the spec's identifiers, names
     such as ``patient_id``, and, as ``init`` does, whatever makes a key of the table together with another column while
@@ -69,8 +69,9 @@ def repeated_person(
         if 1 < profile.distinct < profile.filled <= MOST_ROWS * profile.distinct:
             said = profile.name.casefold() in _direct(spec)
             reason = "the spec says that it names them" if said else "its name is that of a person's key"
-            return Repeated(profile.column, profile.filled, profile.distinct, reason)
-    return None if table != source_relation() else _followed(workspace, free, columns)
+            yield Repeated(profile.column, profile.filled, profile.distinct, reason)
+    if table == source_relation() and (panel := _followed(workspace, free, columns)) is not None:
+        yield panel
 
 
 def _followed(workspace: Workspace, free: Sequence[Column], columns: Mapping[str, Column]) -> Repeated | None:
@@ -122,7 +123,7 @@ def persons_in_choice(workspace: Workspace, choice: Choice, found: Repeated) -> 
     """
     if choice.mapped is not None and (choice.mapped.slices or choice.spec.recoding.method == "kk"):
         return [_unmeasured(found)]
-    labelled, columns, person = labelled_by_person(workspace.apart("persons_"), choice, found.column.name)
+    labelled, columns, person = labelled_by_person(workspace, choice, found.column.name)
     frames = RiskFrames(labelled, [columns[name] for name in choice.quasi_identifiers], columns[person])
     return _judged(choice.models, found, lambda: histogram_of(workspace, frames))
 
