@@ -235,7 +235,7 @@ def test_an_empty_cell_is_no_complement() -> None:
 
 def test_without_scipy_suppression_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy", None)
-    with pytest.raises(UnsupportedError, match=r"pip install \"kanon-sql\[tables\]\""):
+    with pytest.raises(UnsupportedError, match=r'pip install "\.\[tables\]"'):
         suppression(children(), 1)
 
 
