@@ -41,7 +41,7 @@ class Answers(Fixtures):
         same(ours, theirs)
         assert found == rows
         compared = 3 * (spec.recoding.method == "kk")  # rows with records, when they are verified
-        looked_for = 4 * (spec.unit is None)  # persons: by names, in a panel; in each class by `name`, by `person`
+        looked_for = 5 * (spec.unit is None)  # persons: by names, in each class by two of them, in a panel
         most = 2 + compared + looked_for
         assert ours.cost.source_scans <= most, "one less where the release can be written from the frequency set"
         same(checked, of_release)
