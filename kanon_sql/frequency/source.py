@@ -12,7 +12,7 @@ from kanon_sql.errors import DatabaseError, Problem, SpecError
 from kanon_sql.frequency.points import pointed
 from kanon_sql.frequency.steps import stepped
 from kanon_sql.hierarchies import exact_texts, refuse_blank_ends, refuse_mixed_forms
-from kanon_sql.spec import Origin, Spec, format_table_name
+from kanon_sql.spec import Origin, Spec, TableSpec, format_table_name
 from kanon_sql.sql import Relation, source_relation
 
 __all__ = [
@@ -97,7 +97,8 @@ def open_table(engine: Engine, spec: Origin, parts: tuple[str, ...] | None) -> O
         parts: the table's name; None for the source.
     """
     source = spec.source.table
-    as_it_stands = not isinstance(spec, Spec) or spec.steps is None  # else the source by its name is another table
+    # After steps, the source by its name is another table.
+    as_it_stands = not isinstance(spec, Spec) or spec.steps is None
     is_source = parts is None or (as_it_stands and source is not None and is_same_table(engine, source, parts))
     relation = source_of(engine, spec) if is_source else engine.relation(table=parts, query=None, file=None)
     named = parts or source
@@ -154,10 +155,10 @@ def source_columns(workspace: Workspace, spec: Spec, relation: str) -> dict[str,
 def source_of(engine: Engine, spec: Origin) -> str:
     """The FROM form of the spec's source, with the cells of its points, and after its release steps."""
     relation = plain_source_of(engine, spec)
-    if not isinstance(spec, Spec):
+    if not isinstance(spec, Spec | TableSpec):
         return relation
     with explained_if_missing(engine, spec.source.table):
-        return stepped(engine, spec, pointed(engine, spec, relation))
+        return stepped(engine, spec, pointed(engine, spec, relation) if isinstance(spec, Spec) else relation)
 
 
 def plain_source_of(engine: Engine, spec: Origin) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from kanon_sql.engines import Column, Engine, open_workspace
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.hierarchies import refuse_mixed_forms, value_text
-from kanon_sql.spec import ColumnStep, Spec
+from kanon_sql.spec import ColumnStep, Spec, TableSpec
 from kanon_sql.sql import Sql, identifier, render, source_relation
 
 __all__ = ["DRAWN_FROM", "draw_of", "rounded_value", "stepped"]
@@ -28,7 +28,7 @@ _NUMBERS = ("integer", "decimal", "float")
 _DRAWN = ("text", "integer", "date", "other")
 
 
-def stepped(engine: Engine, spec: Spec, relation: str) -> str:
+def stepped(engine: Engine, spec: Spec | TableSpec, relation: str) -> str:
     """The FROM form of the source with the spec's release steps; the source itself where there are none.
 
     Args:

@@ -40,7 +40,9 @@ def tabulation_text(result: Tabulation) -> RenderableType:
 
 def _summary(result: Tabulation) -> Iterable[tuple[str, str]]:
     yield "rows", number(result.rows)
-    yield "cells say", result.measured
+    if result.sample is not None:
+        yield "drawn from", f"{number(result.sample['rows'])} rows, one in {number(result.sample['expansion'])}"
+    yield "cells say", result.measured if result.sample is None else f"{result.measured}, estimated"
     yield "protected by", result.method.replace("_", " ")
     if result.method == "collapsing" and result.passed:
         pairs = zip(result.dimensions, result.levels, strict=True)

@@ -34,9 +34,9 @@ from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement
 from kanon_sql.spec.roles import requirement_faults, role_faults
 from kanon_sql.spec.schema import tidy
-from kanon_sql.spec.secret import derived_key, new_secret, secret_in
+from kanon_sql.spec.secret import new_secret
 from kanon_sql.spec.sections import SearchOptions, Source, Suppression
-from kanon_sql.spec.steps import ReleaseSteps, steps_faults
+from kanon_sql.spec.steps import ReleaseSteps, sampling_key, steps_faults
 from kanon_sql.spec.utility import Utility
 
 __all__ = ["Spec"]
@@ -291,10 +291,7 @@ class Spec(Part):
         Raises:
             SpecError: the environment variable holds no secret.
         """
-        sample = None if self.steps is None else self.steps.sample
-        assert sample is not None
-        name = sample.key_variable
-        return derived_key(self._secret if name is None else secret_in(name, "steps.sample.key_variable"), "sample")
+        return sampling_key(self.steps, self._secret)
 
     # --- Ways out ---
 

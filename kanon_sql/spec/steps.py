@@ -26,12 +26,12 @@ from kanon_sql.spec.checks import (
     text,
     the_number,
 )
-from kanon_sql.spec.secret import KeyVariable
+from kanon_sql.spec.secret import KeyVariable, derived_key, secret_in
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
 
-__all__ = ["ColumnStep", "ReleaseSteps", "SampleStep", "steps_faults"]
+__all__ = ["ColumnStep", "ReleaseSteps", "SampleStep", "sample_faults", "sampling_key", "steps_faults"]
 
 _NUMBER = WithJsonSchema({"type": ["number", "null"]})
 
@@ -159,13 +159,7 @@ def steps_faults(spec: Spec) -> Iterator[Fault]:
             "a ledger makes earlier releases again from the source, which these steps change; leave one of the two out"
         )
         yield Fault(("steps",), why, True)
-    sample = spec.steps.sample
-    if sample is not None and sample.by is None and spec.unit is None:
-        why = "missing 'by': the column whose values are drawn, such as a row's number; or name a unit to draw persons"
-        yield Fault(("steps", "sample"), why, True)
-    if sample is not None and spec.unit is not None and sample.by not in (None, spec.unit):
-        why = "with a unit, persons are drawn with all of their rows; leave 'by' out"
-        yield Fault(("steps", "sample", "by"), why, True)
+    yield from sample_faults(spec.steps.sample, spec.unit)
     for name, step in spec.steps.columns.items():
         loc = ("steps", "columns", name)
         if name in spec.quasi_identifiers:
@@ -184,6 +178,32 @@ def steps_faults(spec: Spec) -> Iterator[Fault]:
                     "distance, or round the column only"
                 )
                 yield Fault(("privacy", position, requirement.name, "distance"), why)
+
+
+def sample_faults(sample: SampleStep | None, unit: str | None) -> Iterator[Fault]:
+    """What a sample of a spec with or without a unit needs, and what it does not take."""
+    if sample is not None and sample.by is None and unit is None:
+        why = "missing 'by': the column whose values are drawn, such as a row's number; or name a unit to draw persons"
+        yield Fault(("steps", "sample"), why, True)
+    if sample is not None and unit is not None and sample.by not in (None, unit):
+        why = "with a unit, persons are drawn with all of their rows; leave 'by' out"
+        yield Fault(("steps", "sample", "by"), why, True)
+
+
+def sampling_key(steps: ReleaseSteps | None, drawn: str) -> str:
+    """What decides who is in the sample.
+
+    Args:
+        steps: with a sample.
+        drawn: the secret that was drawn with the spec, for a sample that names none.
+
+    Raises:
+        SpecError: the environment variable that the sample names holds no secret.
+    """
+    assert steps is not None
+    assert steps.sample is not None
+    name = steps.sample.key_variable
+    return derived_key(drawn if name is None else secret_in(name, "steps.sample.key_variable"), "sample")
 
 
 def _private_faults(spec: Spec, steps: ReleaseSteps) -> Iterator[Fault]:

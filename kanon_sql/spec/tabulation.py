@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field, PrivateAttr, WithJsonSchema
 
 from kanon_sql.spec.cell_rules import METHODS, Protection, Rules
 from kanon_sql.spec.checks import Fault, checked, choice, text
@@ -16,9 +17,14 @@ from kanon_sql.spec.linked import TABLES, faults_of, linked_tables
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.schema import tidy
+from kanon_sql.spec.secret import new_secret
 from kanon_sql.spec.sections import Source
+from kanon_sql.spec.steps import ReleaseSteps, sample_faults, sampling_key
 
 __all__ = ["TableSpec"]
+
+MOST_EXPANSION = 10_000
+"""A sample is one in so many at the least, so that every engine's whole numbers hold its estimates."""
 
 
 class TableSpec(Filed):
@@ -35,6 +41,7 @@ class TableSpec(Filed):
         count: what a table of counts counts: rows, or the persons of the unit; None for persons where there is a unit.
         dimensions: column -> dimension, in the order of the table's columns.
         tables: the dimensions of each of several tables that are protected together; None for one table of all.
+        steps: a random sample that the table is made of; None for all rows.
         rules: what makes a cell sensitive.
         protection: how sensitive cells are protected.
 
@@ -76,8 +83,11 @@ class TableSpec(Filed):
     tables: Annotated[tuple[tuple[str, ...], ...] | None, checked(linked_tables), WithJsonSchema(TABLES)] = Field(
         default=None, description="The dimensions of each of several tables that are protected together."
     )
+    steps: ReleaseSteps | None = Field(default=None, description="A random sample that the table is made of.")
     rules: Rules = Field(description="What makes a cell sensitive, such as {threshold: 5}.")
     protection: Protection = Field(default=Protection(), description="How sensitive cells are protected.")
+
+    _secret: str = PrivateAttr(default_factory=new_secret)
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
@@ -92,6 +102,7 @@ class TableSpec(Filed):
             if value.unit is not None and value.unit == roles[role]:
                 yield Fault((role,), "the column is the unit already; a column has one role")
         yield from _estimate_faults(value)
+        yield from _sample_faults(value)
         if value.tables is not None:
             totals = {name: item.total for name, item in value.dimensions.items()}
             for why in faults_of(value.tables, totals):
@@ -131,6 +142,21 @@ class TableSpec(Filed):
         return self.measure or (self.counts if self.weight is None else "estimate")
 
     @property
+    def expansion(self) -> int:
+        """What the sample's numbers are multiplied by to estimate those of all rows; 1 without a sample."""
+        sample = None if self.steps is None else self.steps.sample
+        return 1 if sample is None else int(1 / Fraction(repr(sample.fraction)))
+
+    @property
+    def sampling_key(self) -> str:
+        """What decides who is in the sample: made of the secret that the spec names, or of one drawn with the spec.
+
+        Raises:
+            SpecError: the environment variable holds no secret.
+        """
+        return sampling_key(self.steps, self._secret)
+
+    @property
     def width(self) -> int:
         """How wide the feasible interval of a sensitive count must be."""
         return self.protection.width or (self.rules.threshold or 2) - 1
@@ -155,6 +181,7 @@ class TableSpec(Filed):
             "count": self.count,
             "dimensions": {name: dimension.to_dict() for name, dimension in self.dimensions.items()},
             "tables": None if self.tables is None else [list(one) for one in self.tables],
+            "steps": None if self.steps is None else self.steps.to_dict(),
             "rules": self.rules.to_dict(),
             "protection": protection,
         }
@@ -203,6 +230,28 @@ def _estimate_faults(value: TableSpec) -> Iterator[Fault]:
     if not value.protection.collapses:
         why = "whoever knows the weights can tell how many respondents an estimate stands for from an interval of it"
         yield Fault(("protection",), f"{why}; estimates are protected by collapsing only: protection: collapsing")
+
+
+def _sample_faults(value: TableSpec) -> Iterator[Fault]:
+    """What a table of a sample does not take: its cells are whole multiples of what the sample has."""
+    if value.steps is None:
+        return
+    sample = value.steps.sample
+    for name in value.steps.columns:
+        why = "a table has no coded or rounded columns; group a dimension by a hierarchy, such as {intervals: [5]}"
+        yield Fault(("steps", "columns", name), why, True)
+    yield from sample_faults(sample, value.unit)
+    if sample is not None:
+        share = 1 / Fraction(repr(sample.fraction))
+        if share.denominator > 1 or share > MOST_EXPANSION:
+            why = (
+                f"expected 1 over a whole number up to {MOST_EXPANSION:,}, such as 0.5, 0.2 or 0.05, by which cells "
+                "are multiplied"
+            )
+            yield Fault(("steps", "sample", "fraction"), why)
+    if value.weight is not None:
+        why = "weights are those of a sample that was drawn already; draw from it in a source query, with other weights"
+        yield Fault(("steps",), why, True)
 
 
 def _folded(parts: tuple[str, ...]) -> list[str]:

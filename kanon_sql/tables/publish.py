@@ -43,6 +43,7 @@ def _of_dimension(spec: TableSpec, name: str) -> list[str]:
 def rows_of(spec: TableSpec, found: ProtectedTable) -> list[Written]:
     """The rows of a published table. Cells that are rounded to zero are left out, as empty ones are."""
     rows: list[Written] = []
+    times = spec.expansion
     for cell, value in zip(found.table.cells, found.values, strict=True):
         if value == 0 and spec.protection.rounds:
             continue
@@ -51,7 +52,7 @@ def rows_of(spec: TableSpec, found: ProtectedTable) -> list[Written]:
             place.append(_label(path))
             if len(dimension.levels) > 1:
                 place.append(dimension.levels[-len(path)] if path else None)
-        rows.append((*place, value, int(value is None)))
+        rows.append((*place, None if value is None else value * times, int(value is None)))
     return rows
 
 

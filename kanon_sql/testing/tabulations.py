@@ -47,6 +47,20 @@ TABULATIONS: dict[str, dict[str, Any]] = {
         "rules": {"threshold": 4, "population": 200},
         "protection": "collapsing",
     },
+    "a sample of persons": {
+        "unit": "person",
+        "count": "rows",
+        "dimensions": {"illness": None, "sex": None},
+        "rules": {"threshold": 4},
+        "steps": {"sample": {"fraction": 0.5, "key_variable": "KANON_TABULATED"}},
+    },
+    "sums of a sample of rows": {
+        "measure": "charge",
+        "dimensions": {"illness": None, "sex": None},
+        "rules": {"threshold": 4},
+        "protection": {"method": "controlled_rounding", "base": 200},
+        "steps": {"sample": {"fraction": 0.5, "by": "charge", "key_variable": "KANON_TABULATED"}},
+    },
     "linked tables": {
         "dimensions": {"age": BANDS, "sex": None, "illness": None},
         "tables": [["sex", "age"], ["illness"]],
@@ -73,9 +87,15 @@ class Tabulations(Fixtures):
 
     @pytest.mark.parametrize("case", TABULATIONS)
     def test_the_same_table_as_duckdb(
-        self, with_visits: Subject, reference: Reference, engine: Engine, case: str
+        self,
+        with_visits: Subject,
+        reference: Reference,
+        engine: Engine,
+        case: str,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        """Cells, what is sensitive, what is suppressed or how it is rounded, and what is published."""
+        """Who is drawn, cells, what is sensitive, suppressed, or how it is rounded, and what is published."""
+        monkeypatch.setenv("KANON_TABULATED", "a secret of the suite's own")
         given = {"version": 1, "source": "visits", "release": "visits_release", **TABULATIONS[case]}
         spec = kanon_sql.TableSpec.from_dict(given)
 
@@ -87,7 +107,8 @@ class Tabulations(Fixtures):
         theirs, their_rows = reference.once(("tabulate", case), answer)
         ours = kanon_sql.tabulate(engine, spec).to_dict()
         assert {**ours, "cost": None} == {**theirs, "cost": None}
-        assert ours["cost"]["source_scans"] <= 2 or engine.scratch.mode == "inline"
+        most = 2 + 3 * (spec.steps is not None)  # SQLite looks at the forms of values first, through the sample too
+        assert ours["cost"]["source_scans"] <= most or engine.scratch.mode == "inline"
         if spec.protection.collapses:
             assert ours["levels"] != [list(item.levels) for item in spec.dimensions.values()]
         else:

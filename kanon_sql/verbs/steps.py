@@ -7,13 +7,13 @@ from typing import Any
 from kanon_sql.engines import Engine, open_workspace
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.frequency import plain_source_of
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, TableSpec
 from kanon_sql.sql import source_relation
 
 __all__ = ["notes_of_steps", "refuse_steps", "steps_dict"]
 
 
-def steps_dict(engine: Engine, spec: Spec, drawn: int) -> dict[str, Any] | None:
+def steps_dict(engine: Engine, spec: Spec | TableSpec, drawn: int) -> dict[str, Any] | None:
     """The steps, and how many rows of how many were drawn; None where there are none.
 
     Args:

@@ -14,6 +14,7 @@ from kanon_sql.release import is_untrue, refuse_foreign_release
 from kanon_sql.spec import TableSpec
 from kanon_sql.tables import ProtectedTable, protected, publish_table, tabulated
 from kanon_sql.verbs.result import Cost, redacted_log
+from kanon_sql.verbs.steps import steps_dict
 
 __all__ = ["PublishedCell", "Tabulation", "tabulate"]
 
@@ -28,7 +29,7 @@ class PublishedCell:
     Attributes:
         labels: its label per dimension; ``*`` for a total, None for NULL.
         levels: the level of each label; None for a total.
-        value: its value; None where it is suppressed.
+        value: its value, of a sample multiplied by the expansion; None where it is suppressed.
         suppressed: whether it is suppressed.
         interval: for a suppressed cell, the least and the greatest value that it can have as far as everybody knows,
             the greatest one None where there is no end; None for other cells.
@@ -65,7 +66,9 @@ class Tabulation:
         dimensions: the table's dimensions, in order.
         levels: the levels that each dimension has in the table, none where only its total is left; coarser than in the
             spec where categories were collapsed.
-        rows: rows of the source.
+        rows: rows of the source; of a sample those that were drawn.
+        sample: for a table of a sample: its ``fraction``, what it was drawn ``by``, whether it is ``repeatable``, the
+            ``rows`` of the source, how many were ``drawn``, and the ``expansion`` that every value was multiplied by.
         cells: ``total``, ``sensitive`` and ``suppressed``: how many cells there are. Keep ``sensitive`` to yourself
             as well: it tells which share of the suppressed cells has something to hide.
         table: the cells as everybody may see them; empty where the verdict is ``fail``.
@@ -96,6 +99,7 @@ class Tabulation:
     table: Sequence[PublishedCell]
     cost: Cost
     truthful: bool = True
+    sample: dict[str, Any] | None = None
     notes: Sequence[str] = ()
     sql: Sequence[str] = field(default=(), repr=False)
 
@@ -123,6 +127,7 @@ class Tabulation:
             "dimensions": list(self.dimensions),
             "levels": [list(levels) for levels in self.levels],
             "rows": self.rows,
+            "sample": None if self.sample is None else dict(self.sample),
             "cells": dict(self.cells),
             "table": [cell.to_dict() for cell in self.table],
             "cost": self.cost.to_dict(),
@@ -188,9 +193,11 @@ def tabulate(
             truthful = spec.source.table is None or not is_untrue(engine, spec.source.table)
             found = tabulated(workspace, spec)
             workspace.report("protecting the sensitive cells", None)
-            shielded = protected(spec, found.table, found.failure)
+            sample = _sample(engine, spec, found.rows)
+            empty = None if found.rows or sample is None else "no row was drawn, so there are no cells"
+            shielded = protected(spec, found.table, empty or found.failure)
             notes = _notes(spec, shielded, found.blank_rows, len(found.table.cells))
-            result = _result(found.spec, shielded, found.rows, notes, publishes)
+            result = replace(_result(found.spec, shielded, found.rows, notes, publishes), sample=sample)
             if not truthful:
                 result = replace(result, truthful=False, message=result.message + UNTRUE)
             if publishes and result.passed:
@@ -212,6 +219,8 @@ def _result(spec: TableSpec, found: ProtectedTable, rows: int, notes: list[str],
         )
         if spec.protection.collapses:
             message = f"{done} {total:,} cells of categories that were collapsed until none was sensitive"
+        if spec.expansion > 1:
+            message += f"; estimates from a random sample of one in {spec.expansion:,}"
     return Tabulation(
         verdict="pass" if passed else "fail",
         message=message,
@@ -232,11 +241,21 @@ def _summary(result: Tabulation) -> dict[str, Any]:
     """What a manifest says: not how many of the suppressed cells are sensitive."""
     said = result.to_dict()
     cells = {name: said["cells"][name] for name in ("total", "suppressed")}
-    return {**{name: said[name] for name in ("measured", "method", "dimensions", "levels")}, "cells": cells}
+    found = {**{name: said[name] for name in ("measured", "method", "dimensions", "levels")}, "cells": cells}
+    if result.sample is not None:  # neither how many rows there are nor how many were drawn: they may be suppressed
+        found["sample"] = {name: result.sample[name] for name in ("fraction", "by", "expansion")}
+    return found
+
+
+def _sample(engine: Engine, spec: TableSpec, drawn: int) -> dict[str, Any] | None:
+    """What the table is a sample of; None where it is of all rows."""
+    steps = steps_dict(engine, spec, drawn)
+    return None if steps is None else {**steps["sample"], "expansion": spec.expansion}
 
 
 def _published(spec: TableSpec, found: ProtectedTable) -> list[PublishedCell]:
     cells = []
+    times = spec.expansion
     for index, (cell, value) in enumerate(zip(found.table.cells, found.values, strict=True)):
         if value == 0 and spec.protection.rounds:
             continue
@@ -249,12 +268,16 @@ def _published(spec: TableSpec, found: ProtectedTable) -> list[PublishedCell]:
             PublishedCell(
                 labels=tuple(path[-1] if path else "*" for path in cell.key),
                 levels=tuple(levels),
-                value=value,
+                value=None if value is None else value * times,
                 suppressed=value is None,
-                interval=None if interval is None else (interval.low, interval.high),
+                interval=None if interval is None else _expanded(interval.low, interval.high, times),
             )
         )
     return cells
+
+
+def _expanded(low: int, high: int | None, times: int) -> tuple[int, int | None]:
+    return low * times, None if high is None else high * times
 
 
 def _notes(spec: TableSpec, found: ProtectedTable, blank_rows: int, fetched: int) -> list[str]:
@@ -266,6 +289,12 @@ def _notes(spec: TableSpec, found: ProtectedTable, blank_rows: int, fetched: int
         notes.append(f"{blank_rows:,} rows have no amount and are not contributions")
     if spec.weight is not None:
         notes.append("values are estimates, the sums of weights; the other rules than population are about the sample")
+    if spec.expansion > 1:
+        notes.append(
+            f"values are estimates, {spec.expansion:,} times what the sample has, and cells without a drawn row are "
+            "not listed; all rules, widths and bases are about the sample, as if everybody knew who is in it. Another "
+            "sample of the same rows would tell more"
+        )
     if spec.protection.seed is not None:
         notes.append("the seed decides how cells are rounded: whoever knows it learns more of the true values")
     if found.steps is not None and found.steps > 1:
