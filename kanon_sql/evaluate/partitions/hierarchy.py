@@ -163,7 +163,8 @@ def _coded(workspace: Workspace, sets: FrequencySets, domain: Domain, order: Rel
         },
         top=lookup.top,
     )
-    return replace(lookup, table=table, height=_TOP)
+    names = (lookup.level_names[0], "intervals", lookup.level_names[-1])
+    return replace(lookup, table=table, height=_TOP, level_names=names)
 
 
 def _labels(workspace: Workspace, coded: Coded, domain: Domain, suppressed: Relation | None, few: int) -> Relation:
