@@ -43,7 +43,8 @@ def other(found: Evidence) -> Iterator[Block]:
 def _threat(found: Evidence, threat: str) -> Iterator[Block]:
     for item in (item for item in found.opinion if item.threat == threat):
         if item.findings:
-            rows, marked = [], set()
+            rows: list[list[str]] = []
+            marked: set[int] = set()
             for finding in item.findings:
                 if finding.beyond and not finding.estimate:
                     marked.add(len(rows))

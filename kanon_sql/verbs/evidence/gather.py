@@ -108,7 +108,8 @@ def evidence(
     run = published(engine, spec, parts, checked)
     records = records_of(measured, run, spec.unit)
     entries = dictionary(spec, source, opened.columns, _labels(measured), run)
-    problems = list(_problems(checked, audited, run, proven=records.proven, unit=spec.unit))
+    vouched = not without_unit or (run is not None and run.vouches and run.counts_persons)
+    problems = list(_problems(checked, audited, run, vouched=vouched, unit=spec.unit))
     asked = _asked(spec, checked, run, without_unit=without_unit)
     attacked = [] if audited is None else [attack.label for attack in audited.attacks]
     of_opinion = opinion(records, audited, why_not, sampled=external_is_sample)
@@ -236,14 +237,14 @@ def _labels(measured: RiskResult) -> dict[str, int]:
 
 
 def _problems(
-    checked: Result, audited: AuditResult | None, run: Published | None, *, proven: bool, unit: str | None
+    checked: Result, audited: AuditResult | None, run: Published | None, *, vouched: bool, unit: str | None
 ) -> Iterator[str]:
     """Why the evidence does not speak for the release."""
     if not checked.passed:
         yield checked.message
     if audited is not None and not audited.passed:
         yield audited.message
-    if proven:
+    if vouched:
         return
     if run is None:
         why = "no manifest of a run that published it is beside it"
@@ -261,7 +262,7 @@ def _problems(
 
 def _asked(spec: Spec, checked: Result, run: Published | None, *, without_unit: bool) -> list[Asked]:
     """The requirements: as counted in the table as it stands, or in persons by the run that published it."""
-    by_run = run is not None and run.vouches and without_unit
+    by_run = run is not None and run.vouches and run.counts_persons and without_unit
     names = {model.key: asked.name for asked, model in zip(spec.privacy, models_of(spec), strict=True)}
     found = []
     for key, now_found in checked.achieved.items():

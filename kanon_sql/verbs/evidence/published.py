@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +26,7 @@ class Published:
         same_spec: whether that is the spec that the evidence is about.
         unchanged: whether the table has the rows and the classes that the run verified.
         rows: ``source``, ``released``, ``suppressed``, and ``persons`` where these were counted.
-        classes: ``count``, ``smallest`` and so on, in persons where these were counted.
+        classes: ``count``, ``smallest`` and so on, in rows.
         achieved: requirement -> what was verified before the release was published.
         node: quasi-identifier -> level; None where levels differ by class or value.
         intervals: quasi-identifier -> how many intervals a search chose.
@@ -34,7 +34,8 @@ class Published:
         heights: quasi-identifier -> its highest level, where the manifest tells.
         warnings: what the run warned of.
         notes: what else it said.
-        counted: classes and their records by what the run counted; None where the manifest does not hold that.
+        smallest: persons of the smallest class; None where the manifest does not hold that.
+        counted: classes and the persons in them; None likewise.
     """
 
     run_id: str
@@ -51,6 +52,7 @@ class Published:
     heights: Mapping[str, int]
     warnings: list[dict[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    smallest: int | None = None
     counted: tuple[int, int] | None = None
 
     @property
@@ -58,6 +60,11 @@ class Published:
         """The columns that the run said are at the top of their hierarchies in every row."""
         told = [item for item in self.warnings if item["code"] in ("withheld_column", "nothing_told")]
         return {name for item in told for name in item.get("columns", ())}
+
+    @property
+    def counts_persons(self) -> bool:
+        """Whether the run protected persons."""
+        return "persons" in self.rows
 
     @property
     def vouches(self) -> bool:
@@ -100,7 +107,8 @@ def published(engine: Engine, spec: Spec, parts: tuple[str, ...], checked: Resul
     stands = rows.get("released", 0) + rows.get("masked", 0)
     same_classes = bool(rows.get("masked")) or classes.get("count") == checked.classes.get("count")
     details = found.get("details") or {}
-    tables = [item for item in details.get("tables", ()) if item["name"] == "release"]
+    # Masked rows are a class that the run verified by itself, and that its figures leave out.
+    tables = [item for item in details.get("tables", ()) if item["name"] == "release" and not rows.get("masked")]
     recoding = found.get("recoding")
     return Published(
         run_id=found["run_id"],
@@ -117,5 +125,18 @@ def published(engine: Engine, spec: Spec, parts: tuple[str, ...], checked: Resul
         heights={item["name"]: item["height"] for item in details.get("attributes", ())},
         warnings=list(found.get("warnings") or ()),
         notes=list(found.get("notes") or ()),
+        smallest=None if rows.get("masked") else _smallest(found["achieved"], tables),
         counted=(tables[0]["classes"], tables[0]["records"]) if tables else None,
     )
+
+
+def _smallest(achieved: Mapping[str, Mapping[str, Any]], tables: Sequence[Mapping[str, Any]]) -> int | None:
+    """The smallest class by what the run counted: from k-anonymity by all quasi-identifiers, or from its details."""
+    if "k" in achieved.get(_BY_ALL, ()):
+        return int(achieved[_BY_ALL]["k"])
+    risk = tables[0]["risk"] if tables else None
+    return None if risk is None else round(1 / risk["highest"])
+
+
+_BY_ALL = "k_anonymity"
+"""The key of k-anonymity in results where no columns are named."""

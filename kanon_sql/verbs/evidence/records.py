@@ -115,19 +115,19 @@ def records_of(measured: RiskResult, run: Published | None, unit: str | None) ->
         unit: the column of the person, if the spec protects persons.
     """
     histogram = measured.histogram
-    smallest = min(histogram.sizes, default=None)
-    if unit is None or measured.unit is not None or run is None or not run.vouches or "persons" not in run.rows:
+    by_run = run is not None and run.vouches and run.counts_persons and run.smallest is not None
+    if unit is None or measured.unit is not None or run is None or not by_run:
         return Records(
             counted="rows" if measured.unit is None else "persons",
             proven=unit is None or measured.unit is not None,
             classes=histogram.classes,
             records=histogram.records,
-            smallest=smallest,
+            smallest=min(histogram.sizes, default=None),
             alone=histogram.uniques,
             at_risk=measured.prosecutor.at_risk,
             threshold=measured.threshold,
         )
-    smallest = run.classes.get("smallest")
+    smallest = run.smallest
     classes, records = run.counted or (None, None)
     safe = smallest is not None and smallest > largest_at_risk(measured.threshold)
     return Records(
