@@ -56,7 +56,7 @@ def finding(found: Evidence, name: str) -> Any:
 # --- Plain counting ---------------------------------------------------------------------------
 
 
-@examples(12)
+@examples(4)
 @given(
     st.lists(
         st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from(["x", "y"]), st.sampled_from(["u", "v", None])),
