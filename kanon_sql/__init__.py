@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from kanon_sql.engines import connect
     from kanon_sql.errors import KanonError, RequirementNotMet, SpecError
     from kanon_sql.evaluate import Budget
+    from kanon_sql.report.evidence import evidence_report
     from kanon_sql.report.html import html_fragment, html_report
     from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
     from kanon_sql.verbs.anonymize import anonymize
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.cloak import CloakResult, cloak
     from kanon_sql.verbs.compare import compare
     from kanon_sql.verbs.estimate import estimate
+    from kanon_sql.verbs.evidence import Evidence, evidence
     from kanon_sql.verbs.hierarchy import HierarchyResult, hierarchy
     from kanon_sql.verbs.ledger import ledger
     from kanon_sql.verbs.parties import PartiesResult, anonymize_parties, plan_parties
@@ -35,6 +37,7 @@ __all__ = [
     "Budget",
     "CloakResult",
     "CloakSpec",
+    "Evidence",
     "HierarchyResult",
     "KanonError",
     "PartiesResult",
@@ -57,6 +60,8 @@ __all__ = [
     "compare",
     "connect",
     "estimate",
+    "evidence",
+    "evidence_report",
     "hierarchy",
     "html_fragment",
     "html_report",
@@ -74,6 +79,7 @@ _HOME = {
     "Budget": "kanon_sql.evaluate.budget",
     "CloakResult": "kanon_sql.verbs.cloak",
     "CloakSpec": "kanon_sql.spec",
+    "Evidence": "kanon_sql.verbs.evidence",
     "HierarchyResult": "kanon_sql.verbs.hierarchy.result",
     "KanonError": "kanon_sql.errors",
     "PartiesResult": "kanon_sql.verbs.parties",
@@ -96,6 +102,8 @@ _HOME = {
     "connect": "kanon_sql.engines.connection",
     "estimate": "kanon_sql.verbs.estimate",
     "hierarchy": "kanon_sql.verbs.hierarchy.levels",
+    "evidence": "kanon_sql.verbs.evidence",
+    "evidence_report": "kanon_sql.report.evidence",
     "html_fragment": "kanon_sql.report.html",
     "html_report": "kanon_sql.report.html",
     "ledger": "kanon_sql.verbs.ledger",

@@ -7,6 +7,7 @@ Each file is a door of its own, so that a verb loads only what it prints with.
 __all__ = [
     "audit",
     "comparison",
+    "evidence",
     "hierarchy",
     "html",
     "json",

@@ -10,6 +10,7 @@ __all__ = [
     "audit_schema",
     "cloak_schema",
     "comparison_schema",
+    "evidence_schema",
     "parties_schema",
     "perturbation_schema",
     "result_schema",
@@ -47,6 +48,11 @@ def comparison_schema() -> dict[str, Any]:
     schema = _schema("compare.schema.json")
     schema["$defs"]["result"] = {"$id": "result.schema.json", **result_schema()}
     return schema
+
+
+def evidence_schema() -> dict[str, Any]:
+    """The JSON Schema (Draft 2020-12) of ``Evidence.to_dict()``."""
+    return _schema("evidence.schema.json")
 
 
 def risk_schema() -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kanon_sql.testing.answers import Answers
 from kanon_sql.testing.cloakings import Cloakings
+from kanon_sql.testing.evidences import Evidences
 from kanon_sql.testing.invariant_releases import InvariantReleases
 from kanon_sql.testing.maskings import Maskings
 from kanon_sql.testing.private_releases import PrivateReleases
@@ -16,6 +17,6 @@ __all__ = ["Conformance"]
 
 
 class Conformance(
-    Answers, Values, Tables, Tabulations, Cloakings, Maskings, PrivateReleases, InvariantReleases, Session
+    Answers, Values, Tables, Tabulations, Evidences, Cloakings, Maskings, PrivateReleases, InvariantReleases, Session
 ):
     """Subclass it with a fixture ``subject``; pytest collects the tests."""

@@ -16,6 +16,7 @@ __all__ = [
     "details",
     "doctor",
     "estimate",
+    "evidence",
     "hierarchy",
     "init",
     "ledger",

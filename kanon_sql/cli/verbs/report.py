@@ -7,11 +7,11 @@ from typing import Annotated, Any
 import typer
 
 from kanon_sql.cli.complete import directories, one_of, paths
-from kanon_sql.cli.given import MEMORY, need_database
-from kanon_sql.cli.options import Database, Quiet, Verbose
+from kanon_sql.cli.given import MEMORY, load_spec, need_database
+from kanon_sql.cli.options import Database, Quiet, Timeout, Verbose
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import Session, session
-from kanon_sql.cli.written import refuse_report_path, write_report
+from kanon_sql.cli.written import exit_with, refuse_report_path, write_report
 from kanon_sql.errors import SpecError
 
 __all__ = ["report"]
@@ -23,6 +23,7 @@ __all__ = ["report"]
         "kanon-sql report run.json > report.html",
         "kanon-sql report visits_release.manifest.json -o report.html",
         "kanon-sql report run.json --pictures figures --picture-format svg",
+        "kanon-sql report spec.yml --evidence -d clinic.duckdb -o evidence.html",
     )
 )
 def report(
@@ -30,9 +31,9 @@ def report(
         str,
         typer.Argument(
             metavar="RUN",
-            help="The JSON file of a result or a manifest, or the id of a run.",
+            help="The JSON file of a result or a manifest, or the id of a run; with --evidence a spec.",
             show_default=False,
-            autocompletion=paths(".json"),
+            autocompletion=paths(".json", ".yml", ".yaml"),
         ),
     ],
     database: Database = MEMORY,
@@ -68,6 +69,99 @@ def report(
             help="svg if not given.",
         ),
     ] = None,
+    evidence: Annotated[
+        bool,
+        typer.Option(
+            "--evidence", help="Measure the release of a spec, and write what a person who answers for it can sign."
+        ),
+    ] = False,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table", metavar="TABLE", show_default=False, help="With --evidence: the spec's release if not given."
+        ),
+    ] = None,
+    external: Annotated[
+        str | None,
+        typer.Option(
+            "--external", metavar="TABLE", show_default=False, help="With --evidence: a table that an attacker has."
+        ),
+    ] = None,
+    external_is_sample: Annotated[
+        bool,
+        typer.Option("--external-is-sample", help="It is a random sample of those whom an attacker may look for."),
+    ] = False,
+    on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--on", metavar="COLUMN", show_default=False, help="A column to link on, once each; all shared by default."
+        ),
+    ] = None,
+    earlier: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--earlier",
+            metavar="TABLE",
+            show_default=False,
+            help="With --evidence: another release of the same people, once each.",
+        ),
+    ] = None,
+    attacks: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--attack",
+            metavar="NAME",
+            show_default=False,
+            help="With --evidence: an attack that audit runs only on request, once each.",
+        ),
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option(
+            "--population",
+            metavar="TABLE",
+            show_default=False,
+            help="With --evidence: a table of everybody among whom persons are sought, in the form of the release.",
+        ),
+    ] = None,
+    sampling_fraction: Annotated[
+        float | None,
+        typer.Option(
+            "--sampling-fraction",
+            metavar="SHARE",
+            show_default=False,
+            help="With --evidence: the release's share of the population.",
+        ),
+    ] = None,
+    zip_population: Annotated[
+        str | None,
+        typer.Option(
+            "--zip-population",
+            metavar="TABLE",
+            show_default=False,
+            help="With --evidence: a table of who lives where, with the release's column of ZIP codes.",
+        ),
+    ] = None,
+    zip_people: Annotated[
+        str | None,
+        typer.Option(
+            "--zip-people",
+            metavar="COLUMN",
+            show_default=False,
+            help="Its column of how many people; each row is a person if not given.",
+        ),
+    ] = None,
+    output_format: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="html|markdown|json",
+            show_default=False,
+            autocompletion=one_of("html", "markdown", "json"),
+            help="With --evidence: html if not given.",
+        ),
+    ] = None,
+    timeout: Timeout = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -77,8 +171,34 @@ def report(
     release (a file, or the run's id and the database), and asks the database nothing more.
     A run made with --report has every picture; others have those whose numbers are there.
     With --pictures, the pictures are written as files; PNG needs the extra "report".
+
+    With --evidence, RUN is a spec: its release is checked, attacked and measured, read-only, and
+    the figures are written in the terms of those who ask for them (WP216, HIPAA Safe Harbor,
+    EMA policy 0070, ISO/IEC 27559), to print and to sign. Exit code 1 says that a requirement
+    is not met, or that an attack goes beyond them.
     """
+    options = {
+        "table": table,
+        "external": external,
+        "external_is_sample": external_is_sample,
+        "on": on or (),
+        "earlier": earlier or (),
+        "attacks": attacks or (),
+        "population": population,
+        "sampling_fraction": sampling_fraction,
+        "zip_population": zip_population,
+        "zip_people": zip_people,
+        "timeout": timeout,
+    }
+    if evidence:
+        others = {"--schema": schema, "--pictures": pictures, "--picture-format": picture_format}
+        _write_evidence(Path(run_name), database, options, others, output, output_format, quiet, verbose)
+        return
     with session(quiet=quiet, verbose=verbose) as run:
+        given = {**options, "format": output_format}
+        misplaced = next((name for name, value in given.items() if value not in (None, False, ())), None)
+        if misplaced is not None:
+            raise SpecError(f"--{_WRITTEN.get(misplaced, misplaced.replace('_', '-'))}: only for --evidence; give both")
         if picture_format is not None and pictures is None:
             raise SpecError("--picture-format is for --pictures; say where to write them with --pictures DIRECTORY")
         if picture_format not in (None, "svg", "png"):
@@ -100,6 +220,40 @@ def report(
             from kanon_sql.report.html import run_report
 
             write_report(run, output, run_report(found))
+
+
+_WRITTEN = {"attacks": "attack"}
+"""Options whose name on the command line is not their own."""
+
+
+def _write_evidence(
+    spec_file: Path,
+    database: str,
+    options: dict[str, Any],
+    others: dict[str, Any],
+    output: Path | None,
+    form: str | None,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Measure a release and write the evidence; the exit code is the verdict."""
+    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
+        from kanon_sql.report.evidence import FORMS, evidence_report
+        from kanon_sql.verbs.evidence import evidence
+
+        misplaced = next((name for name, value in others.items() if value is not None), None)
+        if misplaced is not None:
+            raise SpecError(f"{misplaced}: evidence has none; leave it out, or leave out --evidence")
+        if form not in (None, *FORMS):
+            raise SpecError(f"--format: expected {', '.join(FORMS[:-1])} or {FORMS[-1]}, got {form!r}")
+        refuse_report_path(output, "--output")
+        spec = load_spec(spec_file)
+        engine = run.connect(database, read_only=True, scratch="inline")
+        table = options.pop("table")
+        found = evidence(engine, spec, table, **options, report=run.report)
+        run.close()
+        write_report(run, output, evidence_report(found, form or "html"))  # type: ignore[arg-type]
+        exit_with(found.passed)
 
 
 def _data(run: Session, name: str, database: str, schema: str | None) -> Any:

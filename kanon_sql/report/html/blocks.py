@@ -11,7 +11,19 @@ from typing import Any, ClassVar
 from kanon_sql.report.pictures import Picture
 from kanon_sql.report.words import metric, number
 
-__all__ = ["Block", "Cells", "Facts", "Figure", "Prose", "Section", "Verbatim", "generic", "in_words", "slug"]
+__all__ = [
+    "Block",
+    "Cells",
+    "Facts",
+    "Figure",
+    "Prose",
+    "Section",
+    "Signature",
+    "Verbatim",
+    "generic",
+    "in_words",
+    "slug",
+]
 
 
 @dataclass(frozen=True)
@@ -72,7 +84,15 @@ class Verbatim:
     summary: str = ""
 
 
-Block = Prose | Facts | Cells | Figure | Verbatim
+@dataclass(frozen=True)
+class Signature:
+    """Lines to fill in by hand."""
+
+    kind: ClassVar[str] = "signature"
+    lines: Sequence[str]
+
+
+Block = Prose | Facts | Cells | Figure | Verbatim | Signature
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.compare import Comparison
     from kanon_sql.verbs.result import Result
 
-__all__ = ["comparison_report", "html_fragment", "html_report", "run_report"]
+__all__ = ["comparison_report", "html_fragment", "html_report", "run_report", "sections_page"]
 
 
 def html_report(result: Result) -> str:
@@ -81,6 +81,31 @@ def comparison_report(comparison: Comparison) -> str:
     )
 
 
+def sections_page(
+    unique: str,
+    subject: str,
+    passed: bool,
+    verdict: str,
+    message: str,
+    tiles: Sequence[tuple[str, str, str]],
+    sections: Sequence[Section],
+    style: str,
+) -> str:
+    """Sections that somebody else has made as one HTML file.
+
+    Args:
+        unique: the JSON of what they are made of.
+        subject: what it is about.
+        passed: the verdict.
+        verdict: the same in a few words.
+        message: the same in a sentence.
+        tiles: a label, a figure, and what that is out of.
+        sections: what it says.
+        style: CSS besides that of every page.
+    """
+    return _rendered("page.html.j2", unique, subject, passed, verdict, message, tiles, sections, style)
+
+
 def _of_run(run: Run) -> tuple[str, str, bool | None, str, str, list[tuple[str, str, str]], list[Section]]:
     subject = run.release if run.release is not None else run.verb
     return (
@@ -103,11 +128,12 @@ def _rendered(
     message: str,
     tiles: Sequence[tuple[str, str, str]],
     sections: Sequence[Section],
+    style: str = "",
 ) -> str:
     prefix = "k" + hashlib.sha256(unique.encode()).hexdigest()[:10]
     return _environment().get_template(template).render(
         subject=subject, passed=passed, verdict=verdict, message=message, tiles=tiles, sections=sections,
-        prefix=prefix, style=Markup(_style()), version=__version__,
+        prefix=prefix, style=Markup(_style() + style), version=__version__,
         drawn=lambda picture: Markup(picture.inline(prefix)),
     )  # fmt: skip
 

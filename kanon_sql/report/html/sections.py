@@ -17,7 +17,7 @@ from kanon_sql.report.run import Run
 from kanon_sql.report.text import METRICS, reached, size_cells
 from kanon_sql.report.words import metric, number, percent, plural
 
-__all__ = ["sections_of", "tiles_of", "verdict_in_words"]
+__all__ = ["sections_of", "tiles_of", "verdict_in_words", "yaml_of"]
 
 
 def verdict_in_words(run: Run) -> str:
@@ -284,10 +284,11 @@ def _spec(run: Run) -> Iterator[Block]:
     spec: Any = run.others.get("spec") if run.details is None else run.details.spec
     if isinstance(spec, Mapping) and spec:
         yield Prose("Without passwords, literals of SQL, and labels of hierarchies.")
-        yield Verbatim(_yaml(spec), "The spec that was run")
+        yield Verbatim(yaml_of(spec), "The spec that was run")
 
 
-def _yaml(data: Mapping[str, Any]) -> str:
+def yaml_of(data: Mapping[str, Any]) -> str:
+    """A spec as YAML."""
     writer, text = YAML(typ="safe", pure=True), StringIO()
     writer.default_flow_style = None
     writer.sort_base_mapping_type_on_output = False  # type: ignore[assignment]

@@ -6,9 +6,10 @@ column is of a kind, and whether the rule applies at all, is for the person who 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-__all__ = ["FORMS", "Kind", "kind_of_form", "kind_of_words"]
+__all__ = ["FORMS", "KINDS", "Kind", "kind_of_form", "kind_of_words", "words_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,9 @@ _BY_WORD = [
 ]  # fmt: skip
 _KINDS = {word: kind for words, kind in _BY_WORD for word in words.split()}
 
+KINDS = tuple(sorted(dict.fromkeys(_KINDS.values()), key=lambda kind: kind.letter))
+"""All kinds in the rule's order; C has two, dates and ages."""
+
 FORMS = ("email", "url", "ip", "ssn", "phone")
 """The forms of a text that are counted: see ``verbs/init/columns``."""
 
@@ -76,6 +80,12 @@ _BY_FORM = {
     "ssn": _KINDS["ssn"],
     "phone": _KINDS["phone"],
 }
+
+
+def words_of(name: str) -> frozenset[str]:
+    """The words of a column's name: ``dateOfBirth`` and ``date_of_birth`` read alike."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    return frozenset(re.findall(r"[^\W_]+", parted.casefold()))
 
 
 def kind_of_words(words: frozenset[str]) -> Kind | None:

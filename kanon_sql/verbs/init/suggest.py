@@ -7,7 +7,6 @@ who writes the spec knows what an attacker can know.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from kanon_sql.engines import Column
-from kanon_sql.verbs.init.hipaa import Kind, kind_of_form, kind_of_words
+from kanon_sql.verbs.init.hipaa import Kind, kind_of_form, kind_of_words, words_of
 
 __all__ = [
     "MOST_ROWS",
@@ -106,9 +105,8 @@ class ColumnProfile:
 
     @property
     def words(self) -> frozenset[str]:
-        """The words of its name: ``dateOfBirth`` and ``date_of_birth`` read alike."""
-        parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", self.name)
-        return frozenset(re.findall(r"[^\W_]+", parted.casefold()))
+        """The words of its name."""
+        return words_of(self.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,168 @@
+"""The data dictionary of a release: what became of every column of the source, and what its levels mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from kanon_sql.engines import Column
+from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, PointHierarchy, PrefixHierarchy, QuasiIdentifier, Spec
+from kanon_sql.verbs.evidence.published import Published
+
+__all__ = ["Became", "Entry", "dictionary", "level_meaning"]
+
+Became = Literal["released", "generalized", "withheld", "dropped"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A column of the source, or of the release.
+
+    Attributes:
+        column: its name.
+        role: what the spec calls it.
+        became: ``released`` as it is, ``generalized``, ``withheld`` (there, with one label in every row), ``dropped``.
+        level: of a quasi-identifier, where all rows have one and the run says which.
+        height: its highest level, where that is known.
+        meaning: what the values in the release are, in words; no value of the data.
+    """
+
+    column: str
+    role: str
+    became: Became
+    level: int | None
+    height: int | None
+    meaning: str
+
+    @property
+    def told(self) -> bool:
+        """Whether the release says anything by it."""
+        return self.became in ("released", "generalized")
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-compatible."""
+        return asdict(self)
+
+
+def dictionary(
+    spec: Spec,
+    source: Sequence[str],
+    release: Mapping[str, Column],
+    labels: Mapping[str, int],
+    run: Published | None,
+) -> list[Entry]:
+    """Every column, in the source's order; then those that only the release has.
+
+    Args:
+        spec: the roles.
+        source: the source's columns, as they stand there.
+        release: the release's.
+        labels: quasi-identifier -> how many different labels it has in the release.
+        run: what published it; None where that is not known.
+    """
+    names = [*source, *(name for name in [*spec.quasi_identifiers, *release] if name not in source)]
+    return [
+        _quasi_identifier(spec, name, labels, run, is_there=name in release)
+        if name in spec.quasi_identifiers
+        else Entry(name, *_other(spec, name, is_there=name in release, in_source=name in source))
+        for name in dict.fromkeys(names)
+    ]
+
+
+def _other(spec: Spec, name: str, *, is_there: bool, in_source: bool) -> tuple[str, Became, None, None, str]:
+    roles = list(_roles(spec, name))
+    role = " and ".join(roles) or "not named in the spec"
+    if not is_there:
+        return role, "dropped", None, None, "not in the release"
+    if name in spec.identifiers or name == spec.unit:
+        return role, "released", None, None, "as in the source, although the spec says that it is not released"
+    if not roles:
+        where = "as it stands" if in_source else "a column that the source does not have"
+        return role, "released", None, None, f"{where}; nothing is known of it, so look at it"
+    step = None if spec.steps is None else spec.steps.columns.get(name)
+    if step is None:
+        return role, "released", None, None, "the value as it is in the source"
+    done = [
+        f"{what} {value}"
+        for what, value in (
+            ("rounded to multiples of", step.round), ("from below, one label up to", step.bottom),
+            ("from above, one label from", step.top),
+        )
+        if value is not None
+    ]  # fmt: skip
+    return role, "released", None, None, "; ".join(done)
+
+
+def _roles(spec: Spec, name: str) -> Iterator[str]:
+    listed = {"identifier": spec.identifiers, "sensitive attribute": spec.sensitive, "kept as it is": spec.keep}
+    yield from (role for role, names in listed.items() if name in names)
+    if name == spec.unit:
+        yield "the protected person"
+    if any(name in point.columns for point in spec.points.values()):
+        yield "coordinate of a point"
+
+
+def _quasi_identifier(
+    spec: Spec, name: str, labels: Mapping[str, int], run: Published | None, *, is_there: bool
+) -> Entry:
+    item = spec.quasi_identifiers[name]
+    role = "quasi-identifier"
+    if not is_there:
+        return Entry(name, role, "dropped", None, None, "not in the release")
+    if run is None or not run.vouches:
+        return Entry(name, role, "generalized", None, item.height_hint, _of_unknown_level(run))
+    height = run.heights.get(name, item.height_hint)
+    level = None if run.node is None else run.node.get(name)
+    at_top = name in run.withheld or (level is not None and height is not None and level >= height > 0)
+    if at_top and labels.get(name, 0) <= 1:
+        return Entry(name, role, "withheld", level, height, "one label in every row, which tells nothing")
+    if level == 0:
+        return Entry(name, role, "released", level, height, level_meaning(item, 0, height))
+    if level is not None:
+        if run.intervals is not None and name in run.intervals and level == 1:
+            meaning = f"{run.intervals[name]:,} intervals that the search chose"
+        else:
+            meaning = level_meaning(item, level, height)
+        return Entry(name, role, "generalized", level, height, meaning)
+    meaning = f"labels whose level differs by class or value (recoding: {run.recoding})"
+    return Entry(name, role, "generalized", None, height, meaning)
+
+
+def _of_unknown_level(run: Published | None) -> str:
+    """A table that nobody vouches for may hold values as they are: nothing good is said of it."""
+    if run is None:
+        return "not known, it may be the value: no manifest says how this table was made"
+    if not run.unchanged:
+        return "not known, it may be the value: the table is not as its run left it"
+    return "not known, it may be the value: the table was published by another spec"
+
+
+def level_meaning(item: QuasiIdentifier, level: int, height: int | None) -> str:
+    """What a level's labels are, in words that hold no value of the data.
+
+    Args:
+        item: the hierarchy.
+        level: 0 is the value.
+        height: the highest level, which is one label for all; None where it is not known.
+    """
+    if level == 0:
+        return "the value as it is in the source"
+    if height is not None and level >= height:
+        return "one label for all values"
+    hierarchy = item.hierarchy
+    if isinstance(hierarchy, IntervalsHierarchy):
+        ends = [
+            f"{words} {value}"
+            for words, value in (("one group below", hierarchy.bottom), ("one group from", hierarchy.top))
+            if value is not None
+        ]
+        return ", ".join([f"intervals of {hierarchy.widths[level - 1]}", *ends])
+    if isinstance(hierarchy, PrefixHierarchy):
+        kept = hierarchy.keep[level - 1]
+        return "the first character" if kept == 1 else f"the first {kept} characters"
+    if isinstance(hierarchy, DatesHierarchy):
+        return f"the {hierarchy.units[level - 1]}"
+    if isinstance(hierarchy, PointHierarchy):
+        return f"cells of a quad-tree, level {level}"
+    return f"groups of level {level} of the hierarchy" + ("" if height is None else f", which has {height}")

@@ -1,0 +1,153 @@
+"""The three risks of WP216, and the measurements that speak of each.
+
+Article 29 Data Protection Working Party, Opinion 05/2014 on Anonymisation Techniques (WP216, section 3). It gives no
+thresholds, so none are applied: what each attack found is listed under the risk that it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from kanon_sql.disclosure.attacks import Attack, label_of, methods
+from kanon_sql.verbs.audit import AuditResult
+from kanon_sql.verbs.evidence.interval import Interval, exact_interval
+from kanon_sql.verbs.evidence.records import Records
+
+__all__ = ["ABOUT", "Finding", "NotMeasured", "OfOpinion", "opinion"]
+
+Threat = Literal["singling_out", "linkability", "inference", "other"]
+
+ABOUT: Mapping[str, Threat] = {
+    "consistency": "singling_out",
+    "mapping": "singling_out",
+    "downcoding": "singling_out",
+    "linking": "linkability",
+    "complementary": "linkability",
+    "views": "linkability",
+    "unsorted": "linkability",
+    "homogeneity": "inference",
+    "background": "inference",
+    "skewness": "inference",
+    "similarity": "inference",
+    "composition": "inference",
+    "minimality": "inference",
+    "definetti": "inference",
+}
+"""Attack -> the risk that it is about. One that somebody else has added is about another."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one measurement says.
+
+    Attributes:
+        measured_by: the verb, and the attack.
+        what: what the figures are.
+        examined: rows, persons or records that it was tried on; None where they were not counted.
+        exposed: those of them that it exposes; None where it does not say.
+        beyond: those of the exposed whom the requirements should have protected.
+        risk: the highest that any of them runs; None where there is nothing to measure.
+        estimate: it rests on an assumption that no database can check.
+        interval: of the share of exposed, where what was examined is a random sample; None where it is everybody.
+    """
+
+    measured_by: str
+    what: str
+    examined: int | None
+    exposed: int | None
+    beyond: int | None
+    risk: float | None
+    estimate: bool = False
+    interval: Interval | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-compatible."""
+        share = self.exposed / self.examined if self.examined and self.exposed is not None else None
+        return {**asdict(self), "share": share}
+
+
+@dataclass(frozen=True)
+class NotMeasured:
+    """A measurement that there could be, and why there is none."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True)
+class OfOpinion:
+    """One of the three risks, or ``other`` for attacks that were added.
+
+    Attributes:
+        threat: which.
+        findings: what was measured.
+        not_measured: the attacks on it that were not run, and why.
+    """
+
+    threat: Threat
+    findings: Sequence[Finding]
+    not_measured: Sequence[NotMeasured]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-compatible."""
+        return {
+            "threat": self.threat,
+            "findings": [item.to_dict() for item in self.findings],
+            "not_measured": [asdict(item) for item in self.not_measured],
+        }
+
+
+def opinion(records: Records, audited: AuditResult | None, why_not: str | None, *, sampled: bool) -> list[OfOpinion]:
+    """What was measured of each risk.
+
+    Args:
+        records: the classes of the release.
+        audited: what attacks found; None where none could be run.
+        why_not: then the reason.
+        sampled: the external table is a random sample of those whom an attacker may look for.
+    """
+    names = {result: method.name for method in methods() for result in method.results}
+    found: dict[Threat, list[Finding]] = {"singling_out": list(_of_classes(records)), "linkability": [],
+                                          "inference": [], "other": []}  # fmt: skip
+    for attack in audited.attacks if audited is not None else ():
+        found[ABOUT.get(names.get(attack.name, attack.name), "other")].append(_of_attack(attack, sampled=sampled))
+    left_out = dict(audited.left_out) if audited is not None else dict.fromkeys(names.values(), why_not or "")
+    missing: dict[Threat, list[NotMeasured]] = {threat: [] for threat in found}
+    for name, why in left_out.items():
+        missing[ABOUT.get(names.get(name, name), "other")].append(NotMeasured(label_of(name, None), why))
+    return [
+        OfOpinion(threat, found[threat], missing[threat])
+        for threat in found
+        if threat != "other" or found[threat] or missing[threat]
+    ]
+
+
+def _of_classes(records: Records) -> Iterator[Finding]:
+    """Who is alone, and how surely a person is found who is known to be there."""
+    if records.smallest is None:
+        return
+    more = "" if records.proven else "; persons were not counted, and their risk may be higher"
+    yield Finding(
+        measured_by="risk" if records.records is not None else "anonymize, before it published",
+        what=f"{records.counted} that are alone in their class; the risk is one over the smallest class{more}",
+        examined=records.records,
+        exposed=records.alone,
+        beyond=None,
+        risk=records.highest,
+    )
+
+
+def _of_attack(attack: Attack, *, sampled: bool) -> Finding:
+    is_share = sampled and attack.name == "linking"
+    return Finding(
+        measured_by=f"audit: {attack.label}",
+        what=attack.measure,
+        examined=attack.examined,
+        exposed=attack.exposed,
+        beyond=attack.beyond,
+        risk=attack.risk,
+        estimate=attack.estimate,
+        interval=exact_interval(attack.exposed, attack.examined) if is_share else None,
+    )
