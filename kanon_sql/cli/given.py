@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kanon_sql.errors import DatabaseError
+from kanon_sql.errors import DatabaseError, Problem, SpecError
 
 if TYPE_CHECKING:
     from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
@@ -16,10 +16,18 @@ MEMORY = ":memory:"
 
 
 def load_spec(path: Path) -> Spec:
-    """The spec in a file; importing what reads it only now."""
+    """The spec in a file; importing what reads it only now.
+
+    Raises:
+        SpecError: the spec is wrong, or names no source: a program may give a table beside it, and nobody does here.
+    """
     from kanon_sql.spec import Spec
 
-    return Spec.load(path)
+    spec = Spec.load(path)
+    if not spec.source.given:
+        what = "the table or view to anonymize, {query: ...} or {file: ...}"
+        raise SpecError([Problem(f"missing 'source': {what}", str(path), 1, 1)])
+    return spec
 
 
 def load_perturb_spec(path: Path) -> PerturbSpec:

@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.base import Engine, Scratch
+from kanon_sql.engines.given import CONNECTIONS, connection_kind, connection_of_ibis, shown_kind
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.version import how_to_install
 
 if TYPE_CHECKING:
+    import sqlite3
+
     import duckdb
+    import psycopg
     import sqlalchemy
 
 __all__ = ["connect"]
@@ -52,7 +56,14 @@ _REASONS = (
 
 
 def connect(
-    database: str | Path | duckdb.DuckDBPyConnection | sqlalchemy.Engine | sqlalchemy.Connection = ":memory:",
+    database: str
+    | Path
+    | duckdb.DuckDBPyConnection
+    | sqlite3.Connection
+    | psycopg.Connection[Any]
+    | sqlalchemy.Engine
+    | sqlalchemy.Connection
+    | Any = ":memory:",
     *,
     read_only: bool = False,
     threads: int | None = None,
@@ -63,8 +74,12 @@ def connect(
 
     Args:
         database: a DuckDB file, ``:memory:``, a URL such as ``postgresql://user@host/db``, an
-            open DuckDB connection, a SQLAlchemy engine or connection, a clickhouse-connect
-            client, or a SparkSession. A connection that is given open is never closed.
+            open connection of DuckDB, sqlite3 or psycopg, a SQLAlchemy engine or connection, a
+            clickhouse-connect client, a SparkSession, or a backend of ibis for one of these. A
+            connection that is given open is never closed, and is refused inside a transaction.
+            What verbs set in its session is set back when the engine is closed; a connection to
+            SQLite keeps a few functions (``floor``, ``ln``, ``regexp`` and some whose names begin
+            with ``kanon_``).
         read_only: open it without the right to write, which is enough for ``plan`` and ``check``.
         threads: how many threads DuckDB may use.
         memory_limit: how much memory DuckDB may use, such as ``4GB``.
@@ -97,23 +112,33 @@ def connect(
             raise SpecError("threads and memory_limit are DuckDB's; set them on the server instead")
         return _open_url(name, read_only, mode)
     given: Any = database
-    kind = type(given).__module__.split(".")[0].lstrip("_")
+    kind = connection_kind(given)
+    if kind == "ibis":
+        given = connection_of_ibis(given)
+        kind = connection_kind(given)
     if kind == "duckdb":
         return DuckDBEngine(given, read_only=read_only, scratch=mode)
-    if kind == "clickhouse_connect":
+    if kind == "clickhouse":
         from kanon_sql.engines.clickhouse import ClickHouseEngine
 
         return ClickHouseEngine(given, read_only=read_only, scratch=mode)
-    if kind == "pyspark":
+    if kind == "spark":
         from kanon_sql.engines.spark import SparkEngine
 
         return SparkEngine(given, read_only=read_only, scratch=mode)
     if kind == "sqlalchemy":
         return _use_sqlalchemy(given, read_only, mode)
-    raise UnsupportedError(
-        f"cannot use a {type(given).__module__}.{type(given).__name__} as a database; give a URL, a DuckDB "
-        "connection, or a SQLAlchemy engine or connection"
-    )
+    if kind in ("sqlite3", "psycopg"):
+        from kanon_sql.engines.raw import use_psycopg, use_sqlite3
+
+        _need("sqlalchemy", "sqlite" if kind == "sqlite3" else "postgres")
+        engine, afterwards = use_sqlite3(given) if kind == "sqlite3" else use_psycopg(given)
+        try:
+            return _relational(engine, engine.connect, read_only, mode, pooled=True, afterwards=afterwards)
+        except BaseException:
+            afterwards()
+            raise
+    raise UnsupportedError(f"cannot use {shown_kind(given)} as a database; give {CONNECTIONS}")
 
 
 def scratch_mode(text: str) -> Scratch:
@@ -194,6 +219,7 @@ def _relational(
     *,
     owned: bool = False,
     pooled: bool = False,
+    afterwards: Callable[[], None] | None = None,
 ) -> Engine:
     from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
@@ -223,7 +249,7 @@ def _relational(
         ) from None
     return RelationalEngine(
         connection, backend, label=label, owned=engine if owned else None, pooled=pooled, read_only=read_only,
-        scratch=scratch,
+        scratch=scratch, afterwards=afterwards,
     )  # fmt: skip
 
 

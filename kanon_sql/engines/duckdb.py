@@ -218,6 +218,11 @@ class DuckDBEngine(SessionEngine):
         return done
 
     @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """DuckDB's own connection."""
+        return self._connection
+
+    @property
     def version(self) -> str:
         """DuckDB's version."""
         import duckdb

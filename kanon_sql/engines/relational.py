@@ -7,7 +7,7 @@ What differs between them (types, catalog, cancelling, rights) is a :class:`Back
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -39,6 +39,7 @@ class RelationalEngine(SessionEngine):
         read_only: write nothing but temporary tables; where there are none (inline), the
             server is asked to refuse every write.
         scratch: where scratch tables live; found out by trying when None.
+        afterwards: called once the session is as its owner had it, to set what SQLAlchemy knows nothing of.
 
     Raises:
         UnsupportedError: the connection is inside a transaction, or its session cannot
@@ -56,13 +57,14 @@ class RelationalEngine(SessionEngine):
         pooled: bool = False,
         read_only: bool = False,
         scratch: Scratch | None = None,
+        afterwards: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(label, read_only=read_only, scratch=scratch)
         if backend.in_transaction(connection):
             raise UnsupportedError(IN_TRANSACTION)
         self.backend = backend
         self.dialect = backend.dialect
-        self._owned, self._pooled = owned, pooled
+        self._owned, self._pooled, self._afterwards = owned, pooled, afterwards
         self._isolation = backend.isolation(connection) if owned is None else None
         autocommit = {"isolation_level": "AUTOCOMMIT"} if backend.autocommit else {}
         self._cancel_asked = False
@@ -285,3 +287,6 @@ class RelationalEngine(SessionEngine):
             if self._pooled:
                 with suppress(Exception):
                     self._connection.close()
+        if self._afterwards is not None:
+            with suppress(Exception):
+                self._afterwards()

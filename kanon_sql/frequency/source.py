@@ -162,7 +162,16 @@ def source_of(engine: Engine, spec: Origin) -> str:
 
 
 def plain_source_of(engine: Engine, spec: Origin) -> str:
-    """The FROM form of the spec's source as it stands."""
+    """The FROM form of the spec's source as it stands.
+
+    Raises:
+        SpecError: the spec names none.
+    """
+    if not spec.source.given:
+        raise SpecError(
+            "source: missing, and it is needed here; name a table, {query: ...} or {file: ...} in the spec, or give "
+            "the table itself, such as a DataFrame: anonymize(source, spec), or check(source, spec, table=release)"
+        )
     file = None if spec.source.file is None else str(spec.resolve(spec.source.file))
     return engine.relation(table=spec.source.table, query=spec.source.query, file=file)
 

@@ -56,7 +56,7 @@ from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement, TClosenessRequirement
 from kanon_sql.spec.risk import RiskRequirement
 from kanon_sql.spec.secret import secret_in
-from kanon_sql.spec.sections import Source, Suppression
+from kanon_sql.spec.sections import NO_SOURCE, Source, Suppression
 from kanon_sql.spec.steps import ColumnStep
 from kanon_sql.spec.tabulation import TableSpec
 from kanon_sql.spec.tree import TreeHierarchy
@@ -67,6 +67,7 @@ __all__ = [
     "CLASS_COLUMN",
     "COUNTERFEITS_COLUMN",
     "MOST_DIGITS",
+    "NO_SOURCE",
     "SIGNATURE_COLUMN",
     "Aggregate",
     "AlphaKAnonymityRequirement",

@@ -35,7 +35,7 @@ from kanon_sql.spec.requirements import KAnonymityRequirement
 from kanon_sql.spec.roles import requirement_faults, role_faults
 from kanon_sql.spec.schema import tidy
 from kanon_sql.spec.secret import new_secret
-from kanon_sql.spec.sections import SearchOptions, Source, Suppression
+from kanon_sql.spec.sections import NO_SOURCE, SearchOptions, Source, Suppression
 from kanon_sql.spec.steps import ReleaseSteps, sampling_key, steps_faults
 from kanon_sql.spec.utility import Utility
 
@@ -76,7 +76,7 @@ class Spec(Part):
 
     Attributes:
         version: the version of the format, 1.
-        source: the table, view, query or file to anonymize.
+        source: the table, view, query or file to anonymize; it may be left out where the table itself is given.
         release: the table to publish; None where nothing is published.
         unit: the column that identifies the protected person; None to protect rows.
         identifiers: columns that are never released.
@@ -117,7 +117,9 @@ class Spec(Part):
     }
 
     version: Annotated[Literal[1], checked(_version)] = Field(description="The version of this format, 1.")
-    source: Source = Field(description="The table or view to anonymize, {query: ...} or {file: ...}.")
+    source: Source = Field(
+        default_factory=lambda: NO_SOURCE, description="The table or view to anonymize, {query: ...} or {file: ...}."
+    )
     release: Annotated[
         tuple[str, ...] | None,
         checked(table_name),
@@ -370,7 +372,7 @@ class Spec(Part):
         del definitions[Requirement.__name__]
         schema = _renamed({"$defs": definitions, **schema})
         tidy(schema)
-        for name in ("suppression", "search", "recoding", "warnings"):
+        for name in ("source", "suppression", "search", "recoding", "warnings"):
             schema["properties"][name] = {"anyOf": [schema["properties"][name], {"type": "null"}]}
         return {
             "$schema": "https://json-schema.org/draft/2020-12/schema",

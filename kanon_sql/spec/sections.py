@@ -22,7 +22,7 @@ from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.prices import Prices
 
-__all__ = ["SearchOptions", "Source", "Suppression"]
+__all__ = ["NO_SOURCE", "SearchOptions", "Source", "Suppression"]
 
 
 # --- Source --------------------------------------------------------------------------------
@@ -31,7 +31,7 @@ _TEXT = WithJsonSchema({"type": "string", "minLength": 1})
 
 
 class Source(Part):
-    """What to read: exactly one of a table (or view), a query, and a file.
+    """What to read: exactly one of a table (or view), a query, and a file; or none, where the table itself is given.
 
     Attributes:
         table: catalog, schema and name, as many as are given.
@@ -58,8 +58,15 @@ class Source(Part):
         for key in list(given)[1:]:
             yield Fault((key,), f"one source is allowed, and {next(iter(given))!r} is given already", True)
 
-    def to_dict(self) -> str | dict[str, str]:
+    @property
+    def given(self) -> bool:
+        """Whether it says where the rows are."""
+        return (self.table, self.query, self.file) != (None, None, None)
+
+    def to_dict(self) -> str | dict[str, str] | None:
         """The form a spec is written in."""
+        if not self.given:
+            return None
         if self.table is not None:
             return format_table_name(self.table)
         return {"query": self.query} if self.query is not None else {"file": cast(str, self.file)}
@@ -70,6 +77,10 @@ class Source(Part):
         for schema in inner["properties"].values():
             schema.pop("default", None)
         return {"anyOf": [*TABLE_NAME["anyOf"], {**inner, "minProperties": 1, "maxProperties": 1}]}
+
+
+NO_SOURCE = Source.model_construct()
+"""Of a spec for a table that a program gives beside it."""
 
 
 # --- Options -------------------------------------------------------------------------------

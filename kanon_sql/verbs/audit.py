@@ -26,6 +26,7 @@ from kanon_sql.engines import Deadline, Engine, Reporter, Scratch, open_workspac
 from kanon_sql.errors import Problem, RequirementNotMet, SpecError, UnsupportedError
 from kanon_sql.frequency import open_table, source_of
 from kanon_sql.models import models_of
+from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.audit_options import AuditOptions, parsed_hierarchies
@@ -93,15 +94,16 @@ class AuditResult:
         }
 
 
+@accepts_objects
 def audit(
     engine: Engine,
     spec: Spec,
-    table: str | None = None,
+    table: str | Any | None = None,
     *,
-    external: str | None = None,
+    external: str | Any | None = None,
     on: Sequence[str] = (),
-    earlier: Sequence[str] = (),
-    other_views: Sequence[str] = (),
+    earlier: Sequence[str | Any] = (),
+    other_views: Sequence[str | Any] = (),
     negations: int = 1,
     hierarchies: Mapping[str, Any] | None = None,
     attacks: Sequence[str] | None = None,
@@ -113,7 +115,9 @@ def audit(
     """Attack a release in every way that the given tables allow.
 
     Args:
-        engine: from :func:`kanon_sql.connect`; SELECT rights are enough, and nothing is created.
+        engine: from :func:`kanon_sql.connect`, where SELECT rights are enough, and nothing is created; or an open
+            connection of the program's own, or a table, which is then the source. Beside a table, ``table``,
+            ``external``, ``earlier`` and ``other_views`` are tables too.
         spec: its quasi-identifiers, hierarchies, source and requirements.
         table: the table to attack; the spec's release by default.
         external: a table that an attacker has besides, for linking.

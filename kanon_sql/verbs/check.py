@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kanon_sql.disclosure.beliefs import Beliefs
 from kanon_sql.disclosure.invariance import Invariance, Republication, measure_invariance
@@ -33,6 +34,7 @@ from kanon_sql.frequency import (
 )
 from kanon_sql.hierarchies import refuse_mixed_forms
 from kanon_sql.models import PrivacyModel, closeness_among, models_of
+from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.check_sources import (
@@ -51,10 +53,11 @@ from kanon_sql.verbs.warnings import failed_by, warnings_of_table
 __all__ = ["check"]
 
 
+@accepts_objects
 def check(
     engine: Engine,
     spec: Spec,
-    table: str | None = None,
+    table: str | Any | None = None,
     *,
     count_rows: bool = False,
     reveal: int = 0,
@@ -67,7 +70,9 @@ def check(
     """Measure a table's equivalence classes against the spec's requirements.
 
     Args:
-        engine: from :func:`kanon_sql.connect`; SELECT rights are enough.
+        engine: from :func:`kanon_sql.connect`, where SELECT rights are enough; or an open connection, or a table of the
+            program's own, which is then what is checked. A requirement that compares it with its source takes both:
+            ``check(source, spec, table=release)``.
         spec: the quasi-identifiers and the requirements.
         table: the table to check; the spec's release by default.
         count_rows: count rows although the spec names a unit. A class has at most as many persons as rows, so a
@@ -102,7 +107,9 @@ def check(
     unit = None if count_rows else spec.unit
     with engine.run(Deadline(timeout)) as meter:
         refuse_untrue(engine, parts, None if republication is None else parse_table_name(republication.earlier))
-        with open_workspace(engine, source_of(engine, spec), report, inline=True) as workspace:
+        # A table may be checked whose source nobody has; who needs it then asks for it in vain.
+        relation = source_of(engine, spec) if spec.source.given else ""
+        with open_workspace(engine, relation, report, inline=True) as workspace:
             opened = open_table(engine, spec, parts)
             found = _looked_at(workspace, spec, models, opened, unit)
             revealed = found.failing(workspace, reveal) if reveal and not found.examination.passed else []

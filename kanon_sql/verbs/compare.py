@@ -12,6 +12,7 @@ from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import KeptSets
 from kanon_sql.models import models_of
+from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import RecodingOptions, Spec, Utility, classify_faults, parse_recoding, recoding_faults
 from kanon_sql.verbs.plan import plan
 from kanon_sql.verbs.result import Result
@@ -110,6 +111,7 @@ class _Asked:
     reason: str | None
 
 
+@accepts_objects
 def compare(
     engine: Engine,
     specs: Mapping[str, Spec],
@@ -128,7 +130,8 @@ def compare(
     frequency sets: only the first of them reads the source.
 
     Args:
-        engine: from :func:`kanon_sql.connect`; a read-only connection is enough.
+        engine: from :func:`kanon_sql.connect`, where a read-only connection is enough; or a table or an open connection
+            of the program's own.
         specs: name -> spec.
         ks: values that replace the k of every spec. When empty, the specs are planned as they are.
         recodings: each is put in place of every spec's: ``full_domain``, ``local``, ``local:best``, or a mapping as in

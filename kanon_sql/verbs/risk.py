@@ -31,6 +31,7 @@ from kanon_sql.disclosure.risk import (
 from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.frequency import OpenTable, open_table, source_of, unknown_columns
+from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.verbs.result import Cost, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
@@ -143,12 +144,13 @@ class RiskResult:
         }
 
 
+@accepts_objects
 def risk(
     engine: Engine,
     spec: Spec,
-    table: str | None = None,
+    table: str | Any | None = None,
     *,
-    population: str | None = None,
+    population: str | Any | None = None,
     threshold: float = 0.05,
     sampling_fraction: float | None = None,
     columns: Sequence[str] = (),
@@ -160,7 +162,8 @@ def risk(
     """Measure the re-identification risk of a table as it stands.
 
     Args:
-        engine: from :func:`kanon_sql.connect`; SELECT rights are enough.
+        engine: from :func:`kanon_sql.connect`, where SELECT rights are enough; or a table or an open connection of the
+            program's own. Beside a table, ``table`` and ``population`` are tables too.
         spec: the spec that names the source, the unit and the quasi-identifiers.
         table: the table to measure; the spec's source by default.
         population: a table of everybody among whom the table's persons are sought, with the same columns in the
