@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import kanon_sql
 from kanon_sql.engines.base import Column
 from kanon_sql.spec import Spec
-from kanon_sql.verbs.init import write_spec
+from kanon_sql.verbs.init import init
+from kanon_sql.verbs.init.columns import ColumnProfile
 from kanon_sql.verbs.init.panel import _likely
-from kanon_sql.verbs.init.suggest import ColumnProfile
 
 PANEL = """
     SELECT 100 + 7 * n AS nr, 1980 + y AS year, n % 3 AS race, (n + y) % 10 AS exper FROM range(60) a(n), range(8) b(y)
@@ -22,7 +22,7 @@ PANEL = """
 def unit_of(table: str) -> tuple[str | None, str]:
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE t AS {table}")
-        text = write_spec(kanon_sql.connect(connection), "t")
+        text = init(kanon_sql.connect(connection), "t")
     return Spec.parse(text).unit, text
 
 
@@ -38,7 +38,7 @@ def test_a_spec_of_it_counts_persons() -> None:
     """Eight rows of a person are one: the whole path from init to a verdict by persons."""
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE t AS {PANEL}")
-        spec = Spec.parse(write_spec(kanon_sql.connect(connection), "t"))
+        spec = Spec.parse(init(kanon_sql.connect(connection), "t"))
         found = kanon_sql.plan(kanon_sql.connect(connection), spec)
     assert found.rows["persons"] == 60
     assert found.rows["source"] == 480

@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
-from kanon_sql.verbs.init.panel import followed
-from kanon_sql.verbs.init.profile import write_spec
-from kanon_sql.verbs.init.suggest import SMALL_CATEGORY, ColumnProfile, is_person_key
+from kanon_sql.verbs.init.asked import Roles, columns_named
+from kanon_sql.verbs.init.columns import SMALL_CATEGORY, ColumnProfile
+from kanon_sql.verbs.init.draft import Ask, init
+from kanon_sql.verbs.init.names import is_person_key
+from kanon_sql.verbs.init.panel import followed, has_enough_values
+from kanon_sql.verbs.init.presets import PRESETS
+from kanon_sql.verbs.init.suggest import Suggestion
 
-__all__ = ["SMALL_CATEGORY", "ColumnProfile", "followed", "is_person_key", "write_spec"]
+__all__ = [
+    "PRESETS",
+    "SMALL_CATEGORY",
+    "Ask",
+    "ColumnProfile",
+    "Roles",
+    "Suggestion",
+    "columns_named",
+    "followed",
+    "has_enough_values",
+    "init",
+    "is_person_key",
+]
