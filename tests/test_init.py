@@ -12,10 +12,11 @@ from typing import Any
 
 import duckdb
 import pytest
+from drafts import metered
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kanon_sql.engines.base import Column, Deadline, Engine, Kind
+from kanon_sql.engines.base import Column, Engine, Kind
 from kanon_sql.engines.connection import connect
 from kanon_sql.errors import HierarchyError, SpecError
 from kanon_sql.hierarchies.files import read_hierarchy
@@ -152,11 +153,13 @@ def profile(name: str, kind: Kind = "text", *, rows: int = 1000, distinct: int =
     [
         (profile("first_name"), "identifier"),
         (profile("lastName"), "identifier"),
-        (profile("EMail"), "identifier"),
+        (profile("EMail", distinct=990), "identifier"),
+        (profile("email"), "unit"),
+        (profile("phone"), "identifier"),
         (profile("phone_number"), "identifier"),
         (profile("account_no", "integer"), "identifier"),
         (profile("home address"), "identifier"),
-        (profile("MRN", "integer"), "identifier"),
+        (profile("MRN", "integer", distinct=990), "identifier"),
         (profile("notes"), "identifier"),
         (profile("whatever", distinct=990), "identifier"),
         (profile("customerId", "integer", distinct=1000), "identifier"),
@@ -373,8 +376,7 @@ def test_no_value_of_the_table_is_in_the_text(connection: duckdb.DuckDBPyConnect
 
 
 def test_two_passes_and_two_rows(clinic: Engine) -> None:
-    with clinic.run(Deadline(None)) as meter:
-        init(clinic, "visits", largest_combination=0)
+    _, meter = metered(clinic, "visits", largest_combination=0)
     assert meter.source_scans == 2
     counted = [statement for statement in meter.log if statement.scans]
     assert [statement.name for statement in counted] == ["verbs/init/columns", "verbs/init/persons"]
@@ -384,8 +386,7 @@ def test_two_passes_and_two_rows(clinic: Engine) -> None:
 def test_one_pass_without_persons(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(ADULT)
     engine = connect(connection)
-    with engine.run(Deadline(None)) as meter:
-        init(engine, "t", largest_combination=0)
+    _, meter = metered(engine, "t", largest_combination=0)
     assert meter.source_scans == 1
 
 
@@ -468,7 +469,7 @@ def test_what_columns_tell_apart_together(connection: duckdb.DuckDBPyConnection)
     text, _ = written(
         connection,
         "CREATE TABLE t AS SELECT 20 + i * i % 41 AS age, 'r' || (i * i * i % 17) AS race, 's' || (i % 5 // 4) AS sex, "
-        "(i * i) % 300 / 7.0 AS amount FROM range(300) AS n(i)",
+        "(i * i) % 300 / 7.0 AS amount, 'd' || (i % 3) AS diagnosis FROM range(300) AS n(i)",
     )
     rows = connection.execute("SELECT * FROM t").fetchall()
     expected = shares(rows, [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3), (0, 1, 2)])

@@ -129,7 +129,6 @@ def _with_role(item: Suggestion, role: Role | None, roles: Roles) -> Suggestion:
     listed = {"quasi_identifier": roles.quasi_identifiers, "sensitive": roles.sensitive}.get(item.role)
     if listed is not None:
         others = "quasi-identifiers" if item.role == "quasi_identifier" else "sensitive attributes"
-        return replace(
-            item, role="left_out", reason=f"{item.reason}, but you named the {others}", hierarchy="{}", hint=""
-        )
+        reason = f"{item.reason}, but you named the {others}"
+        return replace(item, role="left_out", reason=reason, hierarchy="{}", hint="", asked=True)
     return item

@@ -102,36 +102,38 @@ def init(
         ['age', 'zip']
     """
     rules = _preset(preset, k, population)
-    source = _source(engine, table)
-    shown = table if source.file is not None else format_table_name(source.table or ())
-    relation = engine.relation(table=source.table, query=None, file=source.file)
     roles = Roles(quasi_identifiers, sensitive, identifiers, keep, unit)
-    with engine.run(Deadline(timeout)), open_workspace(engine, relation, report) as workspace:
-        columns, unusable = _usable(engine.columns(relation))
-        names = [column.name for column in columns]
-        roles = resolved(roles, shown, names)
-        areas = None if population is None else large_areas(engine, workspace, population)
-        workspace.report(f"profiling {shown}: one pass that counts", None)
-        rows, profiles = profile_columns(workspace, columns)
-        unknown = roles.unit is None and not roles.rows and unit_by_name(profiles) is None
-        panel = followed(workspace, profiles) if unknown else None
-        suggestions = _suggested(workspace, profiles, panel, roles)
-        if ask is not None:
-            roles, k = ask(suggestions, k or (rules.k if rules is not None else K))
+    with engine.run(Deadline(timeout)):
+        source = _source(engine, table)
+        shown = table if source.file is not None else format_table_name(source.table or ())
+        relation = engine.relation(table=source.table, query=None, file=source.file)
+        with open_workspace(engine, relation, report) as workspace:
+            columns, unusable = _usable(engine.columns(relation))
+            names = [column.name for column in columns]
             roles = resolved(roles, shown, names)
-            _preset(preset, k, population)
+            areas = None if population is None else large_areas(engine, workspace, population)
+            workspace.report(f"profiling {shown}: one pass that counts", None)
+            rows, profiles = profile_columns(workspace, columns)
+            unknown = roles.unit is None and unit_by_name(profiles) is None
+            panel = followed(workspace, profiles) if unknown else None
             suggestions = _suggested(workspace, profiles, panel, roles)
-        if rules is not None:
-            suggestions = rules.adapt(suggestions, Known(areas, datetime.date.today().year))
-        if not any(item.role == "quasi_identifier" for item in suggestions):
-            raise SpecError(
-                f"{shown}: no column could be a quasi-identifier: each is a key, a direct identifier or a sensitive "
-                "attribute by its name; name what others may know by --quasi-identifiers, or write the spec by hand"
-            )
-        suggestions = by_spread(workspace, suggestions)
-        together = columns_together(workspace, suggestions, largest_combination)
-        if skeleton_directory is not None:
-            suggestions = skeletons(workspace, suggestions, skeleton_directory)
+            if ask is not None:
+                roles, k = ask(suggestions, k or (rules.k if rules is not None else K))
+                roles = resolved(roles, shown, names)
+                _preset(preset, k, population)
+                suggestions = _suggested(workspace, profiles, panel, roles)
+            if rules is not None:
+                suggestions = rules.adapt(suggestions, Known(areas, datetime.date.today().year))
+            if not any(item.role == "quasi_identifier" for item in suggestions):
+                raise SpecError(
+                    f"{shown}: no column could be a quasi-identifier: each is a key, a direct identifier or a "
+                    "sensitive attribute by its name; name what others may know (--quasi-identifiers), or write the "
+                    "spec by hand"
+                )
+            suggestions = by_spread(workspace, suggestions)
+            together = columns_together(workspace, suggestions, largest_combination)
+            if skeleton_directory is not None:
+                suggestions = skeletons(workspace, suggestions, skeleton_directory)
     draft = Draft(source, rows, suggestions, together, panel, unusable, rules, k)
     return "\n".join(lines_of(draft)) + "\n"
 
@@ -178,7 +180,7 @@ def _suggested(
     """A suggestion for each column, with what the user said in its place."""
     found = suggest(profiles, panel, unit=unit_of(roles, profiles), rows=roles.rows)
     found = with_roles(_about_persons(workspace, found), roles)
-    return found if roles.quasi_identifiers is not None else with_a_release(found)
+    return found if roles.quasi_identifiers is not None else with_a_release(found, panel)
 
 
 def _about_persons(workspace: Workspace, found: Sequence[Suggestion]) -> list[Suggestion]:

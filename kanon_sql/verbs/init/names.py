@@ -8,6 +8,7 @@ __all__ = [
     "AGE",
     "BIRTH",
     "DIRECT",
+    "FEWEST",
     "PLACE",
     "POSTAL",
     "SENSITIVE",
@@ -18,10 +19,14 @@ __all__ = [
     "is_person_key",
     "is_unit",
     "names_a_key",
-    "names_a_person",
     "names_a_thing",
     "names_a_time",
+    "names_another",
 ]
+
+
+FEWEST = 10
+"""Different values from which a column with the name of a key may tell persons apart; others need more."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -95,27 +100,30 @@ def is_person_key(profile: ColumnProfile) -> bool:
 
 def is_unit(profile: ColumnProfile) -> bool:
     """Whether a column is, by its name, the key of a person who has several rows, some but not hundreds."""
-    return _repeats(profile) and names_a_person(profile)
+    return _repeats(profile) and is_person_key(profile) and not names_another(profile)
 
 
 def is_direct_unit(profile: ColumnProfile) -> bool:
     """Whether a column is a direct identifier that persons have several rows by: an e-mail address, a login."""
     said = bool(profile.words & _WHO) or profile.form in ("email", "ssn")
-    return said and _repeats(profile) and 10 * profile.rows >= 11 * profile.distinct
+    return said and _repeats(profile) and profile.distinct >= FEWEST and 10 * profile.rows >= 11 * profile.distinct
 
 
 def _repeats(profile: ColumnProfile) -> bool:
     return 1 < profile.distinct < profile.filled == profile.rows <= MOST_ROWS * profile.distinct
 
 
-def names_a_person(profile: ColumnProfile) -> bool:
-    """Whether it is the name of a person's key, and of one whom the rows are about: no ``manager_id``."""
-    return is_person_key(profile) and not profile.words & _OTHER
-
-
 def names_a_key(profile: ColumnProfile) -> bool:
-    """Whether a column's name is that of a key, of a person or of anything: ``nr``, ``id``, ``panel_id``."""
-    return is_person_key(profile) or profile.words <= _BARE or bool(profile.words & _words("id nr"))
+    """Whether a column's name is that of a key, of a person or of something else than a place: ``nr``, ``panel_id``."""
+    words = profile.words
+    if words & (PLACE | _OTHER):
+        return False
+    return is_person_key(profile) or words <= _BARE or bool(words & {"id", "nr"})
+
+
+def names_another(profile: ColumnProfile) -> bool:
+    """Whether a column's name is that of somebody else than whom a row is about: ``manager_id``."""
+    return bool(profile.words & _OTHER)
 
 
 def names_a_thing(profile: ColumnProfile) -> bool:

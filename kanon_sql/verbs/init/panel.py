@@ -13,7 +13,7 @@ from kanon_sql.disclosure.risk import RiskFrames, combination_measures
 from kanon_sql.engines import Workspace
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.init.columns import MOST_ROWS, SMALL_CATEGORY, ColumnProfile
-from kanon_sql.verbs.init.names import names_a_key, names_a_person, names_a_time
+from kanon_sql.verbs.init.names import FEWEST, names_a_key, names_a_time
 from kanon_sql.verbs.init.suggest import says_nothing
 
 __all__ = ["followed", "has_enough_values"]
@@ -24,9 +24,6 @@ by chance that happens once in 10^8 tables."""
 
 MOST_PAIRS = 16
 """So many pairs of columns are looked at: those whose second one says when by its name or type, then the densest."""
-
-FEWEST = 10
-"""Different values from which a column with the name of a key may tell persons apart; others need more."""
 
 MOST_MOMENTS = 1_000
 """Rows per person, on average, up to which somebody may be followed by dates, as in a diary."""
@@ -63,7 +60,7 @@ def has_enough_values(profile: ColumnProfile) -> bool:
 def _likely(profiles: Sequence[ColumnProfile]) -> Iterator[tuple[ColumnProfile, ColumnProfile]]:
     full = [profile for profile in profiles if profile.distinct > 1 and profile.filled == profile.rows]
     for who in full:
-        free = says_nothing(who) or names_a_person(who)
+        free = says_nothing(who) or names_a_key(who)
         if who.column.kind not in ("integer", "text") or not has_enough_values(who) or not free:
             continue
         for when in full:

@@ -33,7 +33,10 @@ from kanon_sql.verbs.init.names import (
     is_direct_unit,
     is_person_key,
     is_unit,
+    names_a_key,
     names_a_thing,
+    names_a_time,
+    names_another,
 )
 
 __all__ = [
@@ -75,7 +78,7 @@ class Suggestion:
         hierarchy: of a quasi-identifier, as YAML.
         hint: what to do about the hierarchy.
         by_name: the name alone suggests the role.
-        asked: the user named the role.
+        asked: the user named the role, or named others for the suggested one.
         fixed: the role and hierarchy are those of a rule, which the reason names.
     """
 
@@ -161,13 +164,18 @@ def _of_panel(item: Suggestion, when: ColumnProfile) -> Suggestion:
 def unless_varying(item: Suggestion, persons: int, varying: int) -> Suggestion:
     """The suggestion, or to leave the column out since it is about the row and not the person.
 
+    A year or a wave stays: it is known of whom a panel follows, and without it the rows say little.
+
     Args:
         item: a quasi-identifier that only its values suggest.
         persons: persons in the table.
         varying: those with more than one value of the column.
     """
+    profile = item.profile
     if varying <= VARYING * persons:
         return item
+    if names_a_time(profile) and not profile.is_date and profile.distinct <= SMALL_CATEGORY:
+        return replace(item, reason="says which of a person's rows it is", by_name=True)
     reason = f"{item.reason}, but persons have several: as a quasi-identifier it would set their rows apart"
     return replace(item, role="left_out", reason=reason)
 
@@ -191,16 +199,22 @@ def with_file(item: Suggestion, path: Path) -> Suggestion:
     return replace(item, hierarchy=f"{{file: {json.dumps(str(path), ensure_ascii=False)}}}", hint=hint)
 
 
-def with_a_release(found: Sequence[Suggestion]) -> list[Suggestion]:
+def with_a_release(found: Sequence[Suggestion], panel: Panel | None = None) -> list[Suggestion]:
     """The suggestions with so many quasi-identifiers that a release tells something: :data:`FEW_COLUMNS` columns.
 
     Of the columns left out those with few values come first, then dates, then numbers; free text is not taken. Where
     there is no quasi-identifier even so, the most plausible column is one: of those left out, then of identifiers that
     only their values suggest, the one with the fewest values.
+
+    Args:
+        found: the suggestions.
+        panel: a key of two columns, whose first one may yet be the unit, and is not taken.
     """
+    who = None if panel is None else panel[0]
     taken = list(found)
     missing = FEW_COLUMNS - sum(item.role in ("quasi_identifier", "sensitive") for item in found)
-    likely = [item for item in found if item.role == "left_out" and _tells(item.profile)]
+    free = [item for item in found if item.role == "left_out" and not item.asked and item.profile is not who]
+    likely = [item for item in free if _tells(item.profile)]
     for item in sorted(likely, key=_unlikeliness)[: max(0, missing)]:
         taken[taken.index(item)] = as_quasi_identifier_of(item, "taken because few other columns are likely")
     if any(item.role == "quasi_identifier" for item in taken):
@@ -256,7 +270,10 @@ def _by_name(profile: ColumnProfile) -> Suggestion | None:
     if words & WEAK_DIRECT and not place:
         return Suggestion(profile, "identifier", "its name says that it points at a person", by_name=True)
     if is_person_key(profile):
-        return Suggestion(profile, "identifier", "its name says that it is a person's key", by_name=True)
+        whose = "somebody else's key, not theirs whom a row is about" if names_another(profile) else "a person's key"
+        return Suggestion(profile, "identifier", f"its name says that it is {whose}", by_name=True)
+    if names_a_key(profile) and profile.distinct > SMALL_CATEGORY:
+        return Suggestion(profile, "identifier", "its name says that it is a key", by_name=True)
     if place or words & (AGE | BIRTH | TRAIT) or (words & SIZE and not profile.is_nearly_unique):
         return _quasi_identifier(profile, "its name says that others may know it", by_name=True)
     return None

@@ -29,7 +29,8 @@ def _adapted(found: Sequence[Suggestion], known: Known) -> list[Suggestion]:
     """
     listed = any(item.asked and item.role == "quasi_identifier" for item in found)
     adapted = [
-        item if item.role == "unit" or (listed and item.role == "left_out") else _allowed(item, known) for item in found
+        item if item.role == "unit" or (item.role == "left_out" and (listed or item.asked)) else _allowed(item, known)
+        for item in found
     ]
     problems = [
         Problem(f"{_KEYS[old.role]}: {SAFE_HARBOR.name} does not allow {old.profile.name!r} as that: {new.reason}")
