@@ -378,6 +378,8 @@ def run_profile(workspace: Workspace) -> None:
     number, text = Sql("CAST(kanon_source.age AS DOUBLE)"), Sql("CAST(found.value AS VARCHAR)")
     workspace.fetch("verbs/init/spread", 1, source=Relation(VISITS), number=number)
     workspace.fetch("verbs/init/values", 9, source=Relation(VISITS), value=Sql("kanon_source.sex"), text=text)
+    areas = {"code": Sql("kanon_source.zip"), "people": Sql("kanon_source.people"), "limit": 20_000}
+    workspace.fetch("verbs/init/areas", 9, population=Relation(("clinic", "census")), **areas)
     run_warnings(workspace)
     given = workspace.table("given")
     workspace.load(given, ["l0"], [("2000-12-31",)])

@@ -662,6 +662,8 @@ def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None
         kanon_sql.check(engine, spec, "masked0")
     connection.execute("CREATE TABLE sizes AS SELECT i / 7.0 AS height, 'c' || (i % 9) AS city FROM range(99) r(i)")
     init(engine, "sizes", skeleton_directory=folder / "skeletons")
+    connection.execute("CREATE TABLE areas AS SELECT '10001' AS zip, 30000 AS population")
+    init(engine, "sizes", preset="hipaa-safe-harbor", population="areas")
 
 
 def run_points(engine: Any) -> None:
