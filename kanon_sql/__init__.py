@@ -108,7 +108,7 @@ _HOME = {
     "evidence_report": "kanon_sql.report.evidence",
     "html_fragment": "kanon_sql.report.html",
     "html_report": "kanon_sql.report.html",
-    "init": "kanon_sql.verbs.init",
+    "init": "kanon_sql.verbs.init.draft",
     "ledger": "kanon_sql.verbs.ledger",
     "perturb": "kanon_sql.verbs.perturb",
     "plan": "kanon_sql.verbs.plan",

@@ -41,7 +41,7 @@ from kanon_sql.verbs.dbt.files import ADAPTERS
 from kanon_sql.verbs.dbt.labels import Given, labelled
 from kanon_sql.verbs.demo import _make_visits
 from kanon_sql.verbs.doctor import doctor
-from kanon_sql.verbs.init.profile import write_spec
+from kanon_sql.verbs.init import init
 from kanon_sql.verbs.sqlmesh import DIALECTS as OF_SQLMESH
 from kanon_sql.verbs.sqlmesh import audits
 
@@ -219,7 +219,7 @@ def statements(dialect: str) -> list[Statement]:
     with open_workspace(engine, engine.relation(table=VISITS, query=None, file=None)) as workspace:
         run_stages(workspace)
     run_checks_and_audits(engine)
-    write_spec(engine, "clinic.visits")
+    init(engine, "clinic.visits")
     kanon_sql.hierarchy(engine, spec_of(), reveal=3)
     kanon_sql.risk(engine, spec_of(unit="person"), population="clinic.census")
     kanon_sql.risk(engine, spec_of())
@@ -378,6 +378,8 @@ def run_profile(workspace: Workspace) -> None:
     number, text = Sql("CAST(kanon_source.age AS DOUBLE)"), Sql("CAST(found.value AS VARCHAR)")
     workspace.fetch("verbs/init/spread", 1, source=Relation(VISITS), number=number)
     workspace.fetch("verbs/init/values", 9, source=Relation(VISITS), value=Sql("kanon_source.sex"), text=text)
+    areas = {"code": Sql("kanon_source.zip"), "people": Sql("kanon_source.people"), "limit": 20_000}
+    workspace.fetch("verbs/init/areas", 9, population=Relation(("clinic", "census")), **areas)
     run_warnings(workspace)
     given = workspace.table("given")
     workspace.load(given, ["l0"], [("2000-12-31",)])

@@ -12,10 +12,11 @@ from typing import Any
 
 import duckdb
 import pytest
+from drafts import metered
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kanon_sql.engines.base import Column, Deadline, Engine, Kind
+from kanon_sql.engines.base import Column, Engine, Kind
 from kanon_sql.engines.connection import connect
 from kanon_sql.errors import HierarchyError, SpecError
 from kanon_sql.hierarchies.files import read_hierarchy
@@ -30,8 +31,9 @@ from kanon_sql.spec import (
 )
 from kanon_sql.verbs.anonymize import anonymize
 from kanon_sql.verbs.demo import _make_visits
-from kanon_sql.verbs.init.profile import write_spec
-from kanon_sql.verbs.init.suggest import ColumnProfile, suggest
+from kanon_sql.verbs.init import init
+from kanon_sql.verbs.init.columns import ColumnProfile
+from kanon_sql.verbs.init.suggest import suggest
 from kanon_sql.verbs.plan import plan
 
 
@@ -48,7 +50,7 @@ def engine(connection: duckdb.DuckDBPyConnection) -> Engine:
 
 def written(connection: duckdb.DuckDBPyConnection, sql: str, table: str = "t") -> tuple[str, Spec]:
     connection.execute(sql)
-    text = write_spec(connect(connection), table)
+    text = init(connect(connection), table)
     return text, Spec.parse(text)
 
 
@@ -67,7 +69,7 @@ def clinic() -> Engine:
 
 
 def test_the_roles_of_the_demo_table(clinic: Engine) -> None:
-    text = write_spec(clinic, "visits")
+    text = init(clinic, "visits")
     spec = Spec.parse(text)
     assert spec.source.table == ("visits",)
     assert spec.release == ("visits_release",)
@@ -93,7 +95,7 @@ def test_the_roles_of_the_demo_table(clinic: Engine) -> None:
 
 @pytest.mark.slow
 def test_every_column_stands_in_the_text_with_a_reason(clinic: Engine) -> None:
-    text = write_spec(clinic, "visits")
+    text = init(clinic, "visits")
     for column in clinic.columns("visits"):
         lines = [
             (above, line)
@@ -151,11 +153,13 @@ def profile(name: str, kind: Kind = "text", *, rows: int = 1000, distinct: int =
     [
         (profile("first_name"), "identifier"),
         (profile("lastName"), "identifier"),
-        (profile("EMail"), "identifier"),
+        (profile("EMail", distinct=990), "identifier"),
+        (profile("email"), "unit"),
+        (profile("phone"), "identifier"),
         (profile("phone_number"), "identifier"),
         (profile("account_no", "integer"), "identifier"),
         (profile("home address"), "identifier"),
-        (profile("MRN", "integer"), "identifier"),
+        (profile("MRN", "integer", distinct=990), "identifier"),
         (profile("notes"), "identifier"),
         (profile("whatever", distinct=990), "identifier"),
         (profile("customerId", "integer", distinct=1000), "identifier"),
@@ -261,7 +265,7 @@ def test_hostile_names(connection: duckdb.DuckDBPyConnection) -> None:
 def test_any_name(engine: Engine, connection: duckdb.DuckDBPyConnection, name: str) -> None:
     name = f"{name}x"  # never blank
     connection.execute(f"CREATE OR REPLACE TABLE t AS SELECT 1 AS {sql_name(name)}, 2 AS age")
-    spec = Spec.parse(re.sub(r"^  # - ", "  - ", write_spec(engine, "t"), flags=re.MULTILINE))
+    spec = Spec.parse(re.sub(r"^  # - ", "  - ", init(engine, "t"), flags=re.MULTILINE))
     assert name in {*spec.quasi_identifiers, *spec.identifiers, *spec.sensitive, *spec.keep}
 
 
@@ -301,13 +305,13 @@ def test_one_column_of_any_type(connection: duckdb.DuckDBPyConnection, value: st
 def test_a_table_of_identifiers_has_no_start(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("CREATE TABLE t AS SELECT 'x' AS name, 'y' AS email")
     with pytest.raises(SpecError, match="no column could be a quasi-identifier"):
-        write_spec(connect(connection), "t")
+        init(connect(connection), "t")
 
 
 @pytest.mark.parametrize("table", ["nowhere", "visits.csv", "other.t", "self", 'x"; drop table t', "t.t.t.t"])
 def test_a_missing_table(engine: Engine, table: str) -> None:
     with pytest.raises(SpecError, match="there is no table or view"):
-        write_spec(engine, table)
+        init(engine, table)
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
@@ -316,7 +320,7 @@ def test_a_file(connection: duckdb.DuckDBPyConnection, tmp_path: Path, stem: str
     file = tmp_path / f"{stem}.{ending}"
     text = str(file).replace("'", "''")
     connection.execute(f"COPY (SELECT i % 5 AS age, i % 3 AS sex FROM range(99) AS n(i)) TO '{text}' (FORMAT {ending})")
-    spec = Spec.parse(write_spec(connect(connection), str(file)))
+    spec = Spec.parse(init(connect(connection), str(file)))
     assert spec.source.file == str(file)
     assert spec.release == (f"{stem}_release",)
     assert set(spec.quasi_identifiers) == {"age", "sex"}
@@ -344,7 +348,7 @@ def test_a_read_only_connection_is_enough(tmp_path: Path) -> None:
         connection.execute(ADULT)
     engine = connect(tmp_path / "x.duckdb", read_only=True)
     try:
-        assert Spec.parse(write_spec(engine, "t")).quasi_identifiers
+        assert Spec.parse(init(engine, "t")).quasi_identifiers
     finally:
         engine.close()
 
@@ -372,8 +376,7 @@ def test_no_value_of_the_table_is_in_the_text(connection: duckdb.DuckDBPyConnect
 
 
 def test_two_passes_and_two_rows(clinic: Engine) -> None:
-    with clinic.run(Deadline(None)) as meter:
-        write_spec(clinic, "visits", largest_combination=0)
+    _, meter = metered(clinic, "visits", largest_combination=0)
     assert meter.source_scans == 2
     counted = [statement for statement in meter.log if statement.scans]
     assert [statement.name for statement in counted] == ["verbs/init/columns", "verbs/init/persons"]
@@ -383,15 +386,14 @@ def test_two_passes_and_two_rows(clinic: Engine) -> None:
 def test_one_pass_without_persons(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(ADULT)
     engine = connect(connection)
-    with engine.run(Deadline(None)) as meter:
-        write_spec(engine, "t", largest_combination=0)
+    _, meter = metered(engine, "t", largest_combination=0)
     assert meter.source_scans == 1
 
 
 @pytest.mark.slow
 def test_it_says_what_it_does(clinic: Engine) -> None:
     said: list[str] = []
-    write_spec(clinic, "visits", report=lambda stage, nodes: said.append(stage))
+    init(clinic, "visits", report=lambda stage, nodes: said.append(stage))
     assert len(said) == 3
 
 
@@ -444,7 +446,7 @@ def test_other_forms(connection: duckdb.DuckDBPyConnection, value: str) -> None:
 
 @pytest.mark.slow
 def test_the_rules_that_leave_something(clinic: Engine) -> None:
-    text = write_spec(clinic, "visits")
+    text = init(clinic, "visits")
     assert "20,000 people" in text
     assert "over 89" in text
     assert "only the year" in text
@@ -467,7 +469,7 @@ def test_what_columns_tell_apart_together(connection: duckdb.DuckDBPyConnection)
     text, _ = written(
         connection,
         "CREATE TABLE t AS SELECT 20 + i * i % 41 AS age, 'r' || (i * i * i % 17) AS race, 's' || (i % 5 // 4) AS sex, "
-        "(i * i) % 300 / 7.0 AS amount FROM range(300) AS n(i)",
+        "(i * i) % 300 / 7.0 AS amount, 'd' || (i % 3) AS diagnosis FROM range(300) AS n(i)",
     )
     rows = connection.execute("SELECT * FROM t").fetchall()
     expected = shares(rows, [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3), (0, 1, 2)])
@@ -560,7 +562,7 @@ def test_the_spec_with_skeletons_runs(
     if table == "adult":
         connection.execute(ADULT.replace("TABLE t", "TABLE adult"))
         engine = connect(connection)
-    text = write_spec(engine, table, skeleton_directory=tmp_path / "to fill")
+    text = init(engine, table, skeleton_directory=tmp_path / "to fill")
     spec = Spec.parse(text)
     files = {path.name for path in (tmp_path / "to fill").iterdir()}
     lists = {"visits": {"marital_status", "education"}, "adult": {"marital-status", "education", "workclass"}}
@@ -571,12 +573,12 @@ def test_the_spec_with_skeletons_runs(
     assert all(row == (row[0], row[0], "*") for row in rows)
     assert plan(engine, spec).passed
     with pytest.raises(HierarchyError, match="there is a file already"):
-        write_spec(engine, table, skeleton_directory=tmp_path / "to fill")
+        init(engine, table, skeleton_directory=tmp_path / "to fill")
 
 
 def test_no_value_is_in_the_text_with_skeletons(connection: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
     sql = "CREATE TABLE t AS SELECT CASE WHEN i = 7 THEN 'Zanzibar' ELSE 'c' || (i % 5) END AS city FROM range(99) n(i)"
     connection.execute(sql)
-    text = write_spec(connect(connection), "t", skeleton_directory=tmp_path)
+    text = init(connect(connection), "t", skeleton_directory=tmp_path)
     assert "Zanzibar" not in text
     assert "Zanzibar;Zanzibar;*" in (tmp_path / "city.csv").read_text()

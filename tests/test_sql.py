@@ -358,11 +358,11 @@ def run_on_the_demo(folder: Path) -> None:
     from kanon_sql.verbs.clean import clean
     from kanon_sql.verbs.demo import demo
     from kanon_sql.verbs.doctor import doctor
-    from kanon_sql.verbs.init.profile import write_spec
+    from kanon_sql.verbs.init import init
 
     demo(folder)
     engine = kanon_sql.connect(folder / "demo.duckdb")
-    write_spec(engine, "visits")
+    init(engine, "visits")
     doctor(engine)
     clean(engine, drop=True)
     engine.close()
@@ -626,7 +626,7 @@ def run_sequence(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    from kanon_sql.verbs.init.profile import write_spec
+    from kanon_sql.verbs.init import init
     from kanon_sql.verbs.sqlmesh import audits
 
     engine = kanon_sql.connect(connection)
@@ -661,7 +661,9 @@ def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None
     with pytest.raises(SpecError, match="untrue"):
         kanon_sql.check(engine, spec, "masked0")
     connection.execute("CREATE TABLE sizes AS SELECT i / 7.0 AS height, 'c' || (i % 9) AS city FROM range(99) r(i)")
-    write_spec(engine, "sizes", skeleton_directory=folder / "skeletons")
+    init(engine, "sizes", skeleton_directory=folder / "skeletons")
+    connection.execute("CREATE TABLE areas AS SELECT '10001' AS zip, 30000 AS population")
+    init(engine, "sizes", preset="hipaa-safe-harbor", population="areas")
 
 
 def run_points(engine: Any) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from kanon_sql.spec.bayes_optimal import BayesOptimalRequirement
 from kanon_sql.spec.cautions import WarningOptions
 from kanon_sql.spec.cell_rules import Rules
+from kanon_sql.spec.checks import did_you_mean
 from kanon_sql.spec.cloaking import CloakSpec, Wish
 from kanon_sql.spec.consistency import ConsistencyKind, KKAnonymityRequirement
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, LevelSearch, differential_privacy_in
@@ -125,6 +126,7 @@ __all__ = [
     "WarningOptions",
     "Wish",
     "classify_faults",
+    "did_you_mean",
     "differential_privacy_in",
     "forget_requirement",
     "format_table_name",

@@ -16,7 +16,7 @@ from kanon_sql.testing.fixtures import Fixtures
 from kanon_sql.testing.reference import Made, Reference, alike, made, multiset, same
 from kanon_sql.testing.subject import Subject
 from kanon_sql.verbs.clean import clean
-from kanon_sql.verbs.init import write_spec
+from kanon_sql.verbs.init import init
 from kanon_sql.verbs.result import Result
 
 __all__ = ["Answers"]
@@ -381,6 +381,6 @@ class Answers(Fixtures):
         def without_comments(text: str) -> list[str]:
             return [line.split("  #")[0] for line in text.splitlines() if not line.lstrip().startswith("#")]
 
-        ours = write_spec(engine, "visits")
+        ours = init(engine, "visits")
         kanon_sql.Spec.parse(ours)
-        assert without_comments(ours) == without_comments(write_spec(reference.engine, "visits"))
+        assert without_comments(ours) == without_comments(init(reference.engine, "visits"))

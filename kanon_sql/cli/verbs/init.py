@@ -1,5 +1,6 @@
 """``init``: a spec to start from, out of a table's profile."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -15,10 +16,20 @@ from kanon_sql.cli.written import print_json
 __all__ = ["init"]
 
 
+class PresetName(StrEnum):
+    """The presets, written out since what defines them imports the engines."""
+
+    safe_harbor = "hipaa-safe-harbor"
+    ema_0070 = "ema-0070"
+    wp216 = "gdpr-wp216"
+
+
 @program.command(
     epilog=examples(
         "kanon-sql init visits -d clinic.duckdb",
         "kanon-sql init visits -d clinic.duckdb > draft.yml",
+        "kanon-sql init visits -d clinic.duckdb --quasi-identifiers age,zip --sensitive diagnosis",
+        "kanon-sql init visits -d clinic.duckdb --preset ema-0070 > draft.yml",
         "kanon-sql init visits -d clinic.duckdb --skeletons hierarchies > draft.yml",
         "kanon-sql init visits.parquet > draft.yml",
     )
@@ -28,6 +39,62 @@ def init(
         str, typer.Argument(metavar="TABLE", help="The table to profile, or a Parquet or CSV file.", show_default=False)
     ],
     database: Database = MEMORY,
+    quasi_identifiers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--quasi-identifiers",
+            metavar="COLUMNS",
+            show_default=False,
+            help="What others may know of a person, with commas between; no other column becomes one.",
+        ),
+    ] = None,
+    sensitive: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sensitive",
+            metavar="COLUMNS",
+            show_default=False,
+            help="What nobody should learn of a person; no other column becomes one.",
+        ),
+    ] = None,
+    identifiers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--identifiers", metavar="COLUMNS", show_default=False, help="Never released, besides those suggested."
+        ),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option("--keep", metavar="COLUMNS", show_default=False, help="Released as they are."),
+    ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            "--unit", metavar="COLUMN", show_default=False, help="What tells persons apart who have several rows."
+        ),
+    ] = None,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "--k", metavar="K", min=2, show_default=False, help="How many look alike; 5, or what a preset asks for."
+        ),
+    ] = None,
+    preset: Annotated[
+        PresetName | None,
+        typer.Option("--preset", show_default=False, help="Follow the rules of a regulation or guideline."),
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option(
+            "--population",
+            metavar="TABLE",
+            show_default=False,
+            help="With --preset hipaa-safe-harbor: a table of postal codes and the number of people of each.",
+        ),
+    ] = None,
+    interactive: Annotated[
+        bool, typer.Option("--interactive", "-i", help="Ask about roles in the terminal; suggestions are defaults.")
+    ] = False,
     combinations: Annotated[
         int,
         typer.Option(
@@ -64,18 +131,31 @@ def init(
     decide.
     """
     with session(quiet=quiet, verbose=verbose) as run:
-        from kanon_sql.engines import Deadline
-        from kanon_sql.verbs.init import write_spec
+        from kanon_sql.verbs.init import init as draft
 
+        ask = None
+        if interactive:
+            from kanon_sql.cli.questions import Questions
+
+            ask = Questions(run).ask
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
-        with engine.run(Deadline(timeout)):
-            text = write_spec(
-                engine,
-                table,
-                largest_combination=combinations,
-                skeleton_directory=skeleton_directory,
-                report=run.report,
-            )
+        text = draft(
+            engine,
+            table,
+            quasi_identifiers=quasi_identifiers,
+            sensitive=sensitive,
+            identifiers=identifiers or (),
+            keep=keep or (),
+            unit=unit,
+            k=k,
+            preset=None if preset is None else preset.value,
+            population=population,
+            largest_combination=combinations,
+            skeleton_directory=skeleton_directory,
+            ask=ask,
+            timeout=timeout,
+            report=run.report,
+        )
         run.close()
         if skeleton_directory is not None:
             run.message(f"warning: the files in {skeleton_directory} hold values of the table; fill in their groups")

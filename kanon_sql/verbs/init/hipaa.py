@@ -46,7 +46,8 @@ _BY_WORD = [
     ("street address addr city town county district municipality village borough zip zipcode zip5 postal postcode "
      "postalcode plz precinct geocode latitude longitude lat lon lng", _PLACE),
     ("age", _AGE),
-    ("birth birthdate birthday dob born dateofbirth admission admitted discharge discharged death died deceased",
+    ("birth birthdate birthday dob born dateofbirth birthyear yob admission admitted discharge discharged death died "
+     "deceased",
      _DATE),
     ("phone telephone tel mobile cell", Kind("D", "a telephone number")),
     ("fax", Kind("E", "a fax number")),

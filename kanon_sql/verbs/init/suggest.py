@@ -1,4 +1,4 @@
-"""Suggest a role and a hierarchy for each column, from its name, its type and a few counts.
+"""Suggest a role for each column, from its name, its type and a few counts.
 
 A suggestion is a place to start, and errs on the side of not releasing: only the person
 who writes the spec knows what an attacker can know.
@@ -9,104 +9,62 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
-from kanon_sql.engines import Column
-from kanon_sql.verbs.init.hipaa import Kind, kind_of_form, kind_of_words, words_of
+from kanon_sql.verbs.init.columns import (
+    ENOUGH_ROWS,
+    FEW_NUMBERS,
+    NEARLY_UNIQUE,
+    SMALL_CATEGORY,
+    ColumnProfile,
+)
+from kanon_sql.verbs.init.hipaa import kind_of_form
+from kanon_sql.verbs.init.levels import FEW_LABELS, as_quasi_identifier, is_age
+from kanon_sql.verbs.init.names import (
+    AGE,
+    BIRTH,
+    DIRECT,
+    PLACE,
+    SENSITIVE,
+    SIZE,
+    TRAIT,
+    WEAK_DIRECT,
+    is_direct_unit,
+    is_person_key,
+    is_unit,
+    names_a_key,
+    names_a_thing,
+    names_a_time,
+    names_another,
+)
 
 __all__ = [
-    "MOST_ROWS",
-    "SMALL_CATEGORY",
-    "ColumnProfile",
+    "Panel",
     "Role",
     "Suggestion",
+    "as_quasi_identifier_of",
     "says_nothing",
     "spreads",
     "suggest",
     "unit_by_name",
     "unless_varying",
-    "with_a_quasi_identifier",
+    "with_a_release",
     "with_file",
     "with_spread",
 ]
 
-Role = Literal["unit", "identifier", "quasi_identifier", "sensitive", "left_out"]
+Panel = tuple[ColumnProfile, ColumnProfile]
+"""Whom a table follows, and when."""
+
+Role = Literal["unit", "identifier", "quasi_identifier", "sensitive", "keep", "left_out"]
 
 MAX_QUASI_IDENTIFIERS = 10
 """More make most tables useless, so what only its counts suggest is left out beyond this."""
-SMALL_CATEGORY = 50
-"""Most distinct values of a column that looks like a category."""
-FEW_NUMBERS = 12
-"""Fewer distinct whole numbers are a category, not a measure."""
-FEW_LABELS = 3
-"""Categories with no more values need no groups between the value and ``*``."""
-NEARLY_UNIQUE = 0.9
-"""Share of distinct values from which a column points at single rows or persons."""
-ENOUGH_ROWS = 10
-"""With fewer values, being distinct says nothing."""
-MOST_ROWS = 100
-"""Rows per person, on average, above which a person's key is taken for something else."""
 VARYING = 0.05
 """Share of persons with several values from which a column belongs to the row, not the person."""
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnProfile:
-    """What is known of a column: counts and forms, no value.
-
-    Attributes:
-        column: name, type and kind.
-        rows: rows of the table.
-        filled: rows that are not NULL.
-        distinct: distinct values.
-        shortest: length of the shortest value as text; None where it was not asked.
-        longest: length of the longest.
-        digits: values that hold digits alone.
-        form: the form of an identifier that nearly all of its values have; None without one.
-        thirds: log10 of the range of a number in thirds, rounded down; None when it has none.
-    """
-
-    column: Column
-    rows: int
-    filled: int
-    distinct: int
-    shortest: int | None = None
-    longest: int | None = None
-    digits: int = 0
-    form: str | None = None
-    thirds: int | None = None
-
-    @property
-    def name(self) -> str:
-        """The column's name."""
-        return self.column.name
-
-    @property
-    def is_number(self) -> bool:
-        """Whether intervals can hold its values."""
-        return self.column.kind in ("integer", "decimal", "float")
-
-    @property
-    def is_date(self) -> bool:
-        """Whether it can be truncated to months and years."""
-        return self.column.kind in ("date", "timestamp")
-
-    @property
-    def is_code(self) -> bool:
-        """Whether every value is digits of one length, written as text."""
-        return self.column.kind == "text" and 0 < self.filled == self.digits and self.shortest == self.longest
-
-    @property
-    def hipaa(self) -> Kind | None:
-        """The kind of identifier that the name or the form of the values suggests."""
-        return kind_of_form(self.form) if self.form is not None else kind_of_words(self.words)
-
-    @property
-    def words(self) -> frozenset[str]:
-        """The words of its name."""
-        return words_of(self.name)
+FEW_COLUMNS = 4
+"""A release of fewer columns tells little, so that the likeliest of those left out are taken as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +78,8 @@ class Suggestion:
         hierarchy: of a quasi-identifier, as YAML.
         hint: what to do about the hierarchy.
         by_name: the name alone suggests the role.
+        asked: the user named the role, or named others for the suggested one.
+        fixed: the role and hierarchy are those of a rule, which the reason names.
     """
 
     profile: ColumnProfile
@@ -128,6 +88,8 @@ class Suggestion:
     hierarchy: str = "{}"
     hint: str = ""
     by_name: bool = False
+    asked: bool = False
+    fixed: bool = False
 
     @property
     def is_list(self) -> bool:
@@ -139,63 +101,6 @@ class Suggestion:
         )
 
 
-# --- Names ---------------------------------------------------------------------------------
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_PERSON = _words(
-    "patient person customer client member user subject employee student participant citizen resident "
-    "beneficiary donor insured policyholder respondent case"
-)
-_KEY = _words("id no nr num number key code uid pid uuid ref")
-_DIRECT = _words(
-    "ssn sin nhs nino mrn email mail phone telephone tel mobile cell fax passport iban bic username login "
-    "firstname lastname surname forename fullname nickname maidenname familyname givenname patientname uuid "
-    "guid imei mac ip url website licence license vin plate fingerprint signature photo latitude longitude lat "
-    "lon lng geom cookie token password"
-)
-_WEAK_DIRECT = _words("name names address addr street account acct card contact comment comments note notes")
-_SENSITIVE = _words(
-    "diagnosis diagnoses disease diseases condition disorder illness icd icd9 icd10 symptom treatment therapy "
-    "medication drug hiv income salary wage wages earnings debt religion conviction offence offense crime "
-    "sexuality disability"
-)
-_PLACE = _words(
-    "zip zipcode zip5 postal postcode postalcode plz city town county country state province region district "
-    "municipality village borough location canton nationality citizenship birthplace"
-)
-_POSTAL = _words("zip zipcode zip5 postal postcode postalcode plz")
-_AGE = _words("age")
-_BIRTH = _words("birth birthdate birthday dob born dateofbirth birthyear yob")
-_TRAIT = _words(
-    "sex gender race ethnicity ethnic marital civil marriage education degree schooling occupation profession "
-    "job jobtitle workclass employer language relationship household children height weight admission discharge "
-    "death veteran"
-)
-
-
-def is_person_key(profile: ColumnProfile) -> bool:
-    """Whether a column's name reads like the key of a person: ``patient_id``, ``customerno``."""
-    words = profile.words
-    if any(f"{person}{key}" in words for person in _PERSON for key in _KEY):
-        return True
-    return bool(words & _PERSON) and (bool(words & _KEY) or (len(words) == 1 and profile.distinct > SMALL_CATEGORY))
-
-
-def unit_by_name(profiles: Sequence[ColumnProfile]) -> ColumnProfile | None:
-    """The first column that is a person's key by its name and counts."""
-    return next((profile for profile in profiles if is_unit(profile)), None)
-
-
-def is_unit(profile: ColumnProfile) -> bool:
-    """Whether a column is the key of a person who has several rows, some but not hundreds."""
-    repeats = 1 < profile.distinct < profile.filled == profile.rows <= MOST_ROWS * profile.distinct
-    return repeats and is_person_key(profile)
-
-
 # --- Roles ---------------------------------------------------------------------------------
 
 
@@ -204,22 +109,38 @@ def says_nothing(profile: ColumnProfile) -> bool:
     return _by_name(profile) is None
 
 
+def unit_by_name(profiles: Sequence[ColumnProfile]) -> ColumnProfile | None:
+    """The first column that is a person's key by its name and counts, or else a direct identifier that repeats."""
+    keys = (profile for profile in profiles if is_unit(profile))
+    return next(keys, None) or next((profile for profile in profiles if is_direct_unit(profile)), None)
+
+
 def suggest(
-    profiles: Sequence[ColumnProfile], panel: tuple[ColumnProfile, ColumnProfile] | None = None
+    profiles: Sequence[ColumnProfile],
+    panel: Panel | None = None,
+    *,
+    unit: ColumnProfile | None = None,
+    rows: bool = False,
 ) -> list[Suggestion]:
     """A suggestion per column, in the columns' order; at most one is the unit.
 
     Args:
         profiles: the columns.
-        panel: whom the table follows and when, where the data say it and no name does.
+        panel: whom the table follows and when, where the data say it and no name does. Whoever has the name of a thing
+            is not taken for a person.
+        unit: the unit, if the user named one.
+        rows: there is none.
     """
-    unit = panel[0] if panel is not None else unit_by_name(profiles)
-    found = [_suggest(profile, unit) for profile in profiles]
+    if panel is not None and (rows or names_a_thing(panel[0]) or unit not in (None, panel[0])):
+        panel = None
+    if unit is not None:
+        reason = "you named what tells them apart"
+    else:
+        unit = None if rows else panel[0] if panel is not None else unit_by_name(profiles)
+        reason = "its values repeat: a person has several rows"
+    found = [_suggest(profile, unit, reason) for profile in profiles]
     if panel is not None:
-        who, when = panel
-        name = json.dumps(when.name, ensure_ascii=False)
-        reason = f"a panel of one row for each of these and {name}, if these are persons"
-        found = [replace(item, reason=reason) if item.profile is who else item for item in found]
+        found = [_of_panel(item, panel[1]) for item in found]
     by_name = sum(item.role == "quasi_identifier" and item.by_name for item in found)
     room = max(0, MAX_QUASI_IDENTIFIERS - by_name)
     for index, item in enumerate(found):
@@ -231,23 +152,38 @@ def suggest(
     return found
 
 
+def _of_panel(item: Suggestion, when: ColumnProfile) -> Suggestion:
+    if item.role == "unit":
+        name = json.dumps(when.name, ensure_ascii=False)
+        return replace(item, reason=f"a panel of one row for each of these and {name}, if these are persons")
+    if item.profile is when and item.role in ("left_out", "quasi_identifier"):
+        return _quasi_identifier(when, "when, or which of its rows, of whom the panel follows", by_name=True)
+    return item
+
+
 def unless_varying(item: Suggestion, persons: int, varying: int) -> Suggestion:
     """The suggestion, or to leave the column out since it is about the row and not the person.
+
+    A year or a wave stays: it is known of whom a panel follows, and without it the rows say little.
 
     Args:
         item: a quasi-identifier that only its values suggest.
         persons: persons in the table.
         varying: those with more than one value of the column.
     """
+    profile = item.profile
     if varying <= VARYING * persons:
         return item
+    if names_a_time(profile) and not profile.is_date and profile.distinct <= SMALL_CATEGORY:
+        return replace(item, reason="says which of a person's rows it is", by_name=True)
     reason = f"{item.reason}, but persons have several: as a quasi-identifier it would set their rows apart"
     return replace(item, role="left_out", reason=reason)
 
 
 def spreads(item: Suggestion) -> bool:
     """Whether how far its numbers spread decides on the widths of its intervals."""
-    return item.role == "quasi_identifier" and item.hierarchy.startswith("{intervals") and not _is_age(item.profile)
+    intervals = item.role == "quasi_identifier" and item.hierarchy.startswith("{intervals")
+    return intervals and not item.fixed and not is_age(item.profile)
 
 
 def with_spread(item: Suggestion, thirds: int) -> Suggestion:
@@ -263,30 +199,59 @@ def with_file(item: Suggestion, path: Path) -> Suggestion:
     return replace(item, hierarchy=f"{{file: {json.dumps(str(path), ensure_ascii=False)}}}", hint=hint)
 
 
-def with_a_quasi_identifier(found: Sequence[Suggestion]) -> list[Suggestion]:
-    """The suggestions with the most plausible column as quasi-identifier, if there was none.
+def with_a_release(found: Sequence[Suggestion], panel: Panel | None = None) -> list[Suggestion]:
+    """The suggestions with so many quasi-identifiers that a release tells something: :data:`FEW_COLUMNS` columns.
 
-    Columns left out come first, those with the fewest values first among them; then
-    identifiers that only their values suggest.
+    Of the columns left out those with few values come first, then dates, then numbers; free text is not taken. Where
+    there is no quasi-identifier even so, the most plausible column is one: of those left out, then of identifiers that
+    only their values suggest, the one with the fewest values.
+
+    Args:
+        found: the suggestions.
+        panel: a key of two columns, whose first one may yet be the unit, and is not taken.
     """
-    if any(item.role == "quasi_identifier" for item in found):
-        return list(found)
+    who = None if panel is None else panel[0]
+    taken = list(found)
+    missing = FEW_COLUMNS - sum(item.role in ("quasi_identifier", "sensitive") for item in found)
+    free = [item for item in found if item.role == "left_out" and not item.asked and item.profile is not who]
+    likely = [item for item in free if _tells(item.profile)]
+    for item in sorted(likely, key=_unlikeliness)[: max(0, missing)]:
+        taken[taken.index(item)] = as_quasi_identifier_of(item, "taken because few other columns are likely")
+    if any(item.role == "quasi_identifier" for item in taken):
+        return taken
     candidates = [item for item in found if item.role == "left_out" or (item.role == "identifier" and not item.by_name)]
     if not candidates:
-        return list(found)
+        return taken
     best = min(
         candidates,
         key=lambda item: (item.role == "identifier", not item.profile.filled, item.profile.distinct),
     )
-    hierarchy, hint = as_quasi_identifier(best.profile)
-    reason = f"{best.reason}; taken because no other column is more likely"
-    taken = replace(best, role="quasi_identifier", reason=reason, hierarchy=hierarchy, hint=hint)
-    return [taken if item is best else item for item in found]
+    taken[taken.index(best)] = as_quasi_identifier_of(best, "taken because no other column is more likely")
+    return taken
 
 
-def _suggest(profile: ColumnProfile, unit: ColumnProfile | None) -> Suggestion:
+def as_quasi_identifier_of(item: Suggestion, why: str) -> Suggestion:
+    """The suggestion as a quasi-identifier, with a hierarchy that fits and one more reason."""
+    hierarchy, hint = as_quasi_identifier(item.profile)
+    return replace(
+        item, role="quasi_identifier", reason=f"{item.reason}; {why}", hierarchy=hierarchy, hint=hint, by_name=False
+    )
+
+
+def _tells(profile: ColumnProfile) -> bool:
+    """Whether a column has values that are worth a label."""
+    short = profile.column.kind in ("text", "boolean") and profile.distinct <= SMALL_CATEGORY
+    return profile.distinct > 1 and (short or profile.is_number or profile.is_date)
+
+
+def _unlikeliness(item: Suggestion) -> tuple[bool, bool, int]:
+    profile = item.profile
+    return profile.distinct > SMALL_CATEGORY, not profile.is_date, profile.distinct
+
+
+def _suggest(profile: ColumnProfile, unit: ColumnProfile | None, reason: str) -> Suggestion:
     if profile is unit:
-        return Suggestion(profile, "unit", "its values repeat: a person has several rows")
+        return Suggestion(profile, "unit", reason)
     if profile.rows and not profile.filled:
         return Suggestion(profile, "left_out", "every value is NULL")
     return _by_name(profile) or _by_values(profile, unit)
@@ -294,30 +259,32 @@ def _suggest(profile: ColumnProfile, unit: ColumnProfile | None) -> Suggestion:
 
 def _by_name(profile: ColumnProfile) -> Suggestion | None:
     words = profile.words
-    place = bool(words & _PLACE)
+    place = bool(words & PLACE)
     if profile.form is not None:
         what = kind_of_form(profile.form).what
         return Suggestion(profile, "identifier", f"its values have the form of {what}", by_name=True)
-    if words & _DIRECT:
+    if words & DIRECT:
         return Suggestion(profile, "identifier", "its name says that it points at a person", by_name=True)
-    if words & _SENSITIVE:
+    if words & SENSITIVE:
         return Suggestion(profile, "sensitive", "its name says that nobody should learn it of a person", by_name=True)
-    if words & _WEAK_DIRECT and not place:
+    if words & WEAK_DIRECT and not place:
         return Suggestion(profile, "identifier", "its name says that it points at a person", by_name=True)
     if is_person_key(profile):
-        return Suggestion(profile, "identifier", "its name says that it is a person's key", by_name=True)
-    if place or words & (_AGE | _BIRTH | _TRAIT):
+        whose = "somebody else's key, not theirs whom a row is about" if names_another(profile) else "a person's key"
+        return Suggestion(profile, "identifier", f"its name says that it is {whose}", by_name=True)
+    if names_a_key(profile) and profile.distinct > SMALL_CATEGORY:
+        return Suggestion(profile, "identifier", "its name says that it is a key", by_name=True)
+    if place or words & (AGE | BIRTH | TRAIT) or (words & SIZE and not profile.is_nearly_unique):
         return _quasi_identifier(profile, "its name says that others may know it", by_name=True)
     return None
 
 
 def _by_values(profile: ColumnProfile, unit: ColumnProfile | None) -> Suggestion:
     kind = profile.column.kind
-    keyed = kind in ("text", "integer", "other")
-    if keyed and profile.filled >= ENOUGH_ROWS:
-        if profile.distinct >= NEARLY_UNIQUE * profile.filled:
+    if kind in ("text", "integer", "other") and profile.filled >= ENOUGH_ROWS:
+        if profile.is_nearly_unique:
             return Suggestion(profile, "identifier", "nearly every row has a value of its own")
-        if unit is not None and profile.distinct >= NEARLY_UNIQUE * unit.distinct:
+        if unit is not None and _one_per_person(profile, unit):
             return Suggestion(profile, "identifier", "nearly as many values as there are persons")
     if profile.is_date:
         return _quasi_identifier(profile, "a date that others may know")
@@ -325,83 +292,23 @@ def _by_values(profile: ColumnProfile, unit: ColumnProfile | None) -> Suggestion
         return _quasi_identifier(profile, "digits of one length, like a postal code")
     if kind in ("text", "boolean") and 1 < profile.distinct <= SMALL_CATEGORY:
         return _quasi_identifier(profile, "a category that others may know")
+    if kind == "integer" and 1 < profile.distinct <= FEW_NUMBERS:
+        return _quasi_identifier(profile, "a category in numbers that others may know")
     if profile.rows and profile.distinct == 1 and profile.filled == profile.rows:
         return Suggestion(profile, "left_out", "the same value in every row")
     what = "a number" if profile.is_number else _WHAT.get(kind, "a type without a hierarchy of its own")
     return Suggestion(profile, "left_out", f"{what}; nothing suggests a role")
 
 
+def _one_per_person(profile: ColumnProfile, unit: ColumnProfile) -> bool:
+    """Whether a column may be another key of persons; numbers with more values than that are measures of rows."""
+    most = float("inf") if profile.column.kind != "integer" else 1.1 * unit.distinct
+    return NEARLY_UNIQUE * unit.distinct <= profile.distinct <= most
+
+
 _WHAT = {"text": "text", "boolean": "true or false", "moment": "a point in time"}
-
-
-# --- Hierarchies ---------------------------------------------------------------------------
 
 
 def _quasi_identifier(profile: ColumnProfile, reason: str, *, by_name: bool = False) -> Suggestion:
     hierarchy, hint = as_quasi_identifier(profile)
     return Suggestion(profile, "quasi_identifier", reason, hierarchy, hint, by_name)
-
-
-def as_quasi_identifier(profile: ColumnProfile) -> tuple[str, str]:
-    """A hierarchy that fits a column, as YAML, and a hint."""
-    words = profile.words
-    if profile.column.kind == "timestamp":
-        return "{dates: [day, month, quarter, year, decade]}", "level 0 is the exact time"
-    if profile.is_date:
-        return "{dates: [month, quarter, year, decade]}", "level 0 is the exact date"
-    if words & _POSTAL or profile.is_code:
-        return _prefixes(profile)
-    if words & (_BIRTH | {"date"}) and profile.column.kind == "text" and profile.shortest == profile.longest == 10:
-        return "{prefix: [7, 4]}", "month and year, if it is written as 2000-12-31"
-    if profile.is_number:
-        return _intervals(profile)
-    if profile.distinct <= FEW_LABELS:
-        return "{}", "the value, then *"
-    return "{}", "the value, then *; groups between them (a tree or a file) would lose less"
-
-
-def _prefixes(profile: ColumnProfile) -> tuple[str, str]:
-    longest = profile.longest or 5
-    kept = list(range(min(longest - 1, 5), 0, -1))[:3]
-    if not kept:
-        return "{}", "the value, then *"
-    hint = "characters kept, the rest masked from the right"
-    if profile.column.kind != "text":
-        hint += "; a code that may begin with 0 should be text"
-    return f"{{prefix: [{', '.join(map(str, kept))}]}}", hint
-
-
-def _intervals(profile: ColumnProfile) -> tuple[str, str]:
-    whole = profile.column.kind == "integer"
-    if _is_age(profile):
-        widths = [Decimal(5), Decimal(10), Decimal(20)]
-        return _widths_text(widths), "widths per level; bottom: and top: would group the extremes"
-    if whole and profile.distinct <= FEW_NUMBERS and profile.rows:
-        return "{}", "the value, then *; few enough values to be a category"
-    return _widths_text(_widths(profile.thirds, whole)), "widths per level, each a multiple of the one before"
-
-
-def _is_age(profile: ColumnProfile) -> bool:
-    return bool(profile.words & _AGE) and profile.column.kind == "integer"
-
-
-def _widths_text(widths: Sequence[Decimal]) -> str:
-    return f"{{intervals: [{', '.join(f'{width.normalize():f}' for width in widths)}]}}"
-
-
-_STEPS = {1: (1, 5, 10), 2: (2, 10, 20), 5: (5, 10, 20)}
-"""Round widths that nest, by the first digit of the finest."""
-
-
-def _widths(thirds: int | None, whole: bool) -> list[Decimal]:
-    """Three widths, the finest about a fifteenth of the range."""
-    if thirds is None:
-        return [Decimal(step) for step in _STEPS[5]]
-    # 3 * log10(15) is about 3.5, and half a third is the middle of what was rounded down: steps of
-    # 1, 2, 5 are thirds of a decade, so the finest width is the third that is left.
-    power, step = divmod(min(max(thirds - 3, -12), 36), 3)
-    first = (1, 2, 5)[step]
-    widths = [Decimal(width).scaleb(power) for width in _STEPS[first]]
-    if whole and widths[0] <= 1:
-        return [Decimal(width) for width in _STEPS[2]]
-    return widths

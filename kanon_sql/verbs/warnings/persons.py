@@ -12,7 +12,7 @@ from kanon_sql.models import PrivacyModel
 from kanon_sql.release import Choice, labelled_by_person
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, source_relation
-from kanon_sql.verbs.init import SMALL_CATEGORY, ColumnProfile, followed, is_person_key
+from kanon_sql.verbs.init import ColumnProfile, followed, has_enough_values, is_person_key
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.repeats import repeats
 
@@ -77,7 +77,7 @@ def repeated_persons(
 def _followed(workspace: Workspace, free: Sequence[Column], columns: Mapping[str, Column]) -> Repeated | None:
     """Whom the source follows as a panel does. A few rows tell which columns have too few values for that."""
     first = repeats(workspace, source_relation(), free, FIRST_ROWS)
-    likely = [profile.column for profile in first if profile.distinct > SMALL_CATEGORY]
+    likely = [profile.column for profile in first if has_enough_values(profile)]
     profiles = repeats(workspace, source_relation(), likely)
     if not any(_may_be_followed(profile) for profile in profiles):
         return None

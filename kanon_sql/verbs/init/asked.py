@@ -1,0 +1,134 @@
+"""What the user says about columns, where that goes before what ``init`` would suggest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kanon_sql.errors import Problem, SpecError
+from kanon_sql.spec import did_you_mean
+from kanon_sql.verbs.init.columns import ColumnProfile
+from kanon_sql.verbs.init.suggest import Role, Suggestion, as_quasi_identifier_of
+
+__all__ = ["Roles", "columns_named", "resolved", "unit_of", "with_roles"]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Columns in roles, by name.
+
+    Attributes:
+        quasi_identifiers: what others may know, all of it: nothing else is a quasi-identifier; None for suggestions.
+        sensitive: what nobody should learn, all of it; None for suggestions.
+        identifiers: never released, besides those suggested.
+        keep: released as they are.
+        unit: the column that tells persons apart; None for a suggestion.
+        rows: rows are protected, whatever column could tell persons apart.
+    """
+
+    quasi_identifiers: Sequence[str] | None = None
+    sensitive: Sequence[str] | None = None
+    identifiers: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    unit: str | None = None
+    rows: bool = False
+
+    def by_key(self) -> dict[str, Sequence[str]]:
+        """The columns of each role that a spec names."""
+        return {
+            "quasi_identifiers": self.quasi_identifiers or (),
+            "sensitive": self.sensitive or (),
+            "identifiers": self.identifiers,
+            "keep": self.keep,
+            "unit": () if self.unit is None else (self.unit,),
+        }
+
+
+_ROLES: dict[str, Role] = {
+    "quasi_identifiers": "quasi_identifier",
+    "sensitive": "sensitive",
+    "identifiers": "identifier",
+    "keep": "keep",
+}
+
+
+def columns_named(text: str, columns: Iterable[str]) -> list[str]:
+    """The names in a list with commas; a column whose own name has a comma may stand alone."""
+    if text in columns:
+        return [text]
+    return [name for part in text.split(",") if (name := part.strip())]
+
+
+def resolved(roles: Roles, shown: str, columns: Sequence[str]) -> Roles:
+    """The roles, with lists taken apart, if they name columns of the table, and each of them once.
+
+    Args:
+        roles: as the user gave them.
+        shown: what messages call the table.
+        columns: its columns that a spec can name.
+
+    Raises:
+        SpecError: a name is no column's, or a column has two roles; all problems at once.
+    """
+
+    def parts(names: Sequence[str] | None) -> list[str] | None:
+        return None if names is None else [name for text in names for name in columns_named(text, columns)]
+
+    taken = replace(
+        roles,
+        quasi_identifiers=parts(roles.quasi_identifiers),
+        sensitive=parts(roles.sensitive),
+        identifiers=parts(roles.identifiers) or (),
+        keep=parts(roles.keep) or (),
+    )
+    problems = list(_problems(taken, shown, columns))
+    if problems:
+        raise SpecError(problems)
+    return taken
+
+
+def _problems(roles: Roles, shown: str, columns: Sequence[str]) -> Iterator[Problem]:
+    if roles.quasi_identifiers is not None and not roles.quasi_identifiers:
+        yield Problem("quasi_identifiers: name at least one column, or leave it to suggestions")
+    seen: dict[str, str] = {}
+    for key, names in roles.by_key().items():
+        for name in names:
+            if name not in columns:
+                yield Problem(f"{key}: {shown} has no column {name!r} that a spec can use{did_you_mean(name, columns)}")
+            elif name in seen and {key, seen[name]} != {"unit", "identifiers"}:
+                yield Problem(f"{key}: column {name!r} is also under {seen[name]}; a column has one role")
+            seen.setdefault(name, key)
+    if roles.rows and roles.unit is not None:
+        yield Problem("unit: either a column tells persons apart, or rows are protected; not both")
+
+
+def unit_of(roles: Roles, profiles: Sequence[ColumnProfile]) -> ColumnProfile | None:
+    """The unit that the user named."""
+    return next((profile for profile in profiles if profile.name == roles.unit), None)
+
+
+def with_roles(found: Sequence[Suggestion], roles: Roles) -> list[Suggestion]:
+    """The suggestions, with what the user said in their place.
+
+    Where the user lists the quasi-identifiers, or the sensitive attributes, others that were suggested are left out.
+    """
+    said = {name: _ROLES[key] for key, names in roles.by_key().items() if key in _ROLES for name in names}
+    return [_with_role(item, said.get(item.profile.name), roles) for item in found]
+
+
+def _with_role(item: Suggestion, role: Role | None, roles: Roles) -> Suggestion:
+    if item.profile.name == roles.unit:
+        return item
+    if role == "quasi_identifier":
+        taken = as_quasi_identifier_of(item, "")
+        return replace(taken, reason="you named it as known to others", by_name=True, asked=True)
+    if role is not None:
+        reasons = {"sensitive": "you named it as sensitive", "keep": "you said to keep it"}
+        reason = reasons.get(role, "you said never to release it")
+        return replace(item, role=role, reason=reason, hierarchy="{}", hint="", asked=True)
+    listed = {"quasi_identifier": roles.quasi_identifiers, "sensitive": roles.sensitive}.get(item.role)
+    if listed is not None:
+        others = "quasi-identifiers" if item.role == "quasi_identifier" else "sensitive attributes"
+        reason = f"{item.reason}, but you named the {others}"
+        return replace(item, role="left_out", reason=reason, hierarchy="{}", hint="", asked=True)
+    return item
