@@ -95,17 +95,26 @@ def _direct(spec: Spec) -> set[str]:
 
 
 def _to_look_at(spec: Spec, columns: Mapping[str, Column]) -> tuple[list[Column], list[Column]]:
-    """The columns that name a person by what the spec or their own name says, and others that could; some of each."""
+    """The columns that name a person by what the spec or their own name says, and others that could; some of each.
+
+    A key may be of any type that tells persons apart: keys with gaps are often read as decimals. Times are taken for
+    keys by their name alone, since a date of birth is an identifier too, and many persons share it.
+    """
     used = {name.casefold() for name in (*spec.quasi_identifiers, *spec.sensitive)}
     direct = _direct(spec)
     unused = [
         column
         for column in columns.values()
-        if column.name.casefold() not in used and column.kind in ("integer", "text", "other")
+        if column.name.casefold() not in used and column.kind not in ("boolean", "ambiguous")
     ]
-    said = [column for column in unused if column.name.casefold() in direct]
+    times = ("date", "timestamp", "moment")
+    said = [column for column in unused if column.name.casefold() in direct and column.kind not in times]
     called = [column for column in unused if column not in said and is_person_key(ColumnProfile(column, 0, 0, 0))]
-    others = [column for column in unused if column not in said and column not in called]
+    others = [
+        column
+        for column in unused
+        if column not in said and column not in called and column.kind in ("integer", "text", "other")
+    ]
     return [*said, *called][:MOST_COLUMNS], others[:MOST_COLUMNS]
 
 
@@ -145,7 +154,8 @@ def _judged(models: Sequence[PrivacyModel], found: Repeated, counted: Callable[[
     of_all = sum(histogram.sizes.values())
     message = (
         f"rows were counted, and {found.column.name} seems to tell persons apart ({found.reason}): {classes:,} of "
-        f"{of_all:,} classes have fewer than {least:,} of them, one has {smallest:,}. {_remedy(found)}"
+        f"{of_all:,} classes {'has' if classes == 1 else 'have'} fewer than {least:,} of them, one has {smallest:,}. "
+        f"{_remedy(found)}"
     )
     figures = {"classes": of_all, "classes_below": classes, "least": least, "smallest": smallest}
     return [Warned("rows_not_persons", message, [found.column.name], figures)]
