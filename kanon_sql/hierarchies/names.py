@@ -21,12 +21,12 @@ from kanon_sql.spec import (
     TreeHierarchy,
 )
 
-__all__ = ["group_labels", "level_names", "made_by", "plain_names"]
+__all__ = ["AS_IN_SOURCE", "WITHHELD", "group_labels", "level_names", "made_by", "plain_names"]
 
-_AS_IN_SOURCE = "as in the source"
+AS_IN_SOURCE = "as in the source"
 """The name of level 0."""
 
-_WITHHELD = "withheld"
+WITHHELD = "withheld"
 """The name of the top: one label for all values."""
 
 _SHOWN = 3
@@ -93,7 +93,7 @@ def level_names(
         rows: of a file or tree, each value first; None where they are not at hand.
         columns: the column names of a hierarchy table, the value's first; None where they are not at hand.
     """
-    return (*(_name(item.hierarchy, level, rows, columns) for level in range(height)), _WITHHELD)
+    return (*(_name(item.hierarchy, level, rows, columns) for level in range(height)), WITHHELD)
 
 
 def plain_names(item: QuasiIdentifier, names: Sequence[str]) -> tuple[str, ...]:
@@ -113,7 +113,7 @@ def _name(rule: Hierarchy, level: int, rows: Sequence[Sequence[str]] | None, col
     if isinstance(rule, PointHierarchy):
         return made_by(rule, level)
     if level == 0:
-        return _AS_IN_SOURCE
+        return AS_IN_SOURCE
     if isinstance(rule, IntervalsHierarchy):
         return f"bands of {rule.widths[level - 1].normalize():f}"
     if isinstance(rule, SqlHierarchy):

@@ -53,7 +53,7 @@ class PartiesResult:
         release: the name of the published parts, or of the joined release; None unless published.
         at: the party where the joined release is; None unless published, and for a horizontal split.
         node: quasi-identifier -> level; None when no node satisfies.
-        level_names: quasi-identifier -> what each of its levels is called, from the value up; None as well then.
+        level_names: quasi-identifier -> what each of its levels is called, from the value to the top; None as well then.
         rows: ``source``, ``released`` and ``suppressed``, of all parties together; of the joined rows in a vertical
             split.
         classes: ``count``, ``smallest``, ``average``, ``largest``, of all parties together.
