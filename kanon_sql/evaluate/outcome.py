@@ -12,7 +12,6 @@ from kanon_sql.evaluate.examination import Examination
 from kanon_sql.evaluate.partitions.hierarchy import Labelled
 from kanon_sql.evaluate.reach import rows_in_words
 from kanon_sql.frequency import FrequencySets, Prepared, population_notes
-from kanon_sql.hierarchies import plain_names
 from kanon_sql.models import METRICS, PrivacyModel
 from kanon_sql.search import Batch, Explained, Node, Outcome, Search, Verdict, explain, locally_minimal
 from kanon_sql.spec import Spec
@@ -118,17 +117,6 @@ class Searched:
     def node_dict(self, node: Node) -> dict[str, int]:
         """A node as quasi-identifier -> level."""
         return dict(zip(self.spec.quasi_identifiers, node, strict=True))
-
-    def level_names(self, *, labels: bool = True) -> dict[str, tuple[str, ...]]:
-        """Per quasi-identifier, what each of its levels is called, the top last.
-
-        Args:
-            labels: name the levels of files and trees by their first labels.
-        """
-        return {
-            lookup.name: lookup.level_names if labels else plain_names(lookup.quasi_identifier, lookup.level_names)
-            for lookup in self.sets.lookups
-        }
 
     def summary(self) -> SearchSummary | None:
         """What the search did; None if there was none."""
@@ -287,14 +275,6 @@ class Chosen(Answered):
     def intervals(self) -> Mapping[str, int] | None:
         """Per quasi-identifier at the level of intervals, how many; None for algorithms that choose levels."""
         return None if self.labelled is None else self.labelled.counts
-
-    def level_names(self, *, labels: bool = True) -> dict[str, tuple[str, ...]]:
-        """What levels are called; that of intervals by how many there are."""
-        found = super().level_names(labels=labels)
-        for name, count in (self.intervals or {}).items():
-            value, _, top = found[name]
-            found[name] = (value, f"{count:,} interval{'' if count == 1 else 's'}", top)
-        return found
 
     def rows(self) -> dict[str, int]:
         """Rows of the source, released and suppressed."""

@@ -13,16 +13,13 @@ from kanon_sql.hierarchies.codes import Codes, Widest
 from kanon_sql.hierarchies.exact import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.hierarchies.files import TOP, FileStyle, file_names, read_hierarchy, with_top, write_hierarchy
 from kanon_sql.hierarchies.lookups import Survey
-from kanon_sql.hierarchies.names import AS_IN_SOURCE, WITHHELD, group_labels, made_by, plain_names
 from kanon_sql.hierarchies.numbers import EXACT_RANGE, number_text, whole_units
 from kanon_sql.hierarchies.points import cell_of, coordinates
 from kanon_sql.hierarchies.rules import rule_labels, value_text
 
 __all__ = [
-    "AS_IN_SOURCE",
     "EXACT_RANGE",
     "TOP",
-    "WITHHELD",
     "Codes",
     "FileStyle",
     "Lookup",
@@ -36,11 +33,8 @@ __all__ = [
     "exact_texts",
     "exact_value",
     "file_names",
-    "group_labels",
     "highest_below_top",
-    "made_by",
     "number_text",
-    "plain_names",
     "read_hierarchy",
     "refuse_blank_ends",
     "refuse_mixed_forms",

@@ -27,7 +27,6 @@ class LookupTable:
         height: the top level; the top has a label and needs no code.
         top: the top's label.
         quasi_identifier: level limits and weight, from the spec.
-        level_names: of every level, the top's last; see :mod:`kanon_sql.hierarchies.names`.
     """
 
     index: int
@@ -38,7 +37,6 @@ class LookupTable:
     height: int
     top: str
     quasi_identifier: QuasiIdentifier
-    level_names: tuple[str, ...]
 
     @property
     def levels(self) -> range:

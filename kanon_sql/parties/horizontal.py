@@ -167,7 +167,8 @@ def searched_horizontally(
             given = opened.enter_context(prepared(engine, spec, models, told))
             sites.append(Site(name, given, label_key, transcript))
         refuse_other_columns(names, [site.given for site in sites], demands.diversity)
-        columns = Columns.of(sites[0].sets.lookups)
+        lookups = sites[0].sets.lookups
+        columns = Columns([lookup.quasi_identifier for lookup in lookups], tuple(lookup.height for lookup in lookups))
         evaluator = PooledEvaluator(
             spec,
             metric_for(spec),

@@ -18,10 +18,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
 
 from kanon_sql.errors import VerificationError
-from kanon_sql.hierarchies import Lookup
 from kanon_sql.models import Attribute, Bounds, Counts, Measured, Metric
 from kanon_sql.search import Batch, Lattice, Node, Question, Verdict, lowered, metric_of, preference, rounded
 from kanon_sql.spec import QuasiIdentifier, Spec
@@ -42,21 +40,10 @@ class Columns:
     Attributes:
         limits: the level limits and the weight of each.
         heights: the top level of each.
-        level_names: what the levels of each are called, the top's last.
     """
 
     limits: Sequence[QuasiIdentifier]
     heights: Node
-    level_names: Sequence[Sequence[str]]
-
-    @classmethod
-    def of(cls, lookups: Sequence[Lookup]) -> Self:
-        """Those of some lookup tables, in order."""
-        return cls(
-            [lookup.quasi_identifier for lookup in lookups],
-            tuple(lookup.height for lookup in lookups),
-            [lookup.level_names for lookup in lookups],
-        )
 
 
 @dataclass(frozen=True)
@@ -135,11 +122,6 @@ class PooledEvaluator:
         self._columns = columns
         self._pooled = pooled
         self.counts = _counts(columns, rows, null_rows)
-
-    @property
-    def level_names(self) -> Sequence[Sequence[str]]:
-        """What the levels of each quasi-identifier are called."""
-        return self._columns.level_names
 
     @property
     def lattice(self) -> Lattice:

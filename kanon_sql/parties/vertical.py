@@ -244,7 +244,9 @@ def searched_vertically(
         report("joining the parties' tokens", None)
         joined = _Joined(spec, holders, demands)
         lookups = {lookup.name: lookup for holder in holders for lookup in holder.sets.lookups}
-        columns = Columns.of([lookups[name] for name in spec.quasi_identifiers])
+        columns = Columns(
+            list(spec.quasi_identifiers.values()), tuple(lookups[name].height for name in spec.quasi_identifiers)
+        )
         evaluator = PooledEvaluator(spec, metric_for(spec), columns, demands, len(joined.persons), 0, joined.classes)
         report(f"searching the lattice ({spec.search.algorithm})", 0)
         outcome = search(spec.search.algorithm, evaluator.question(), evaluator.answers, **spec.search.options).run()

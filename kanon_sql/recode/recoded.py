@@ -169,14 +169,6 @@ class Recoded(Searched):
             achieved=[replace(item, model=model) for item, model in zip(found.achieved, self.models, strict=True)],
         )
 
-    def level_names(self, *, labels: bool = True) -> dict[str, tuple[str, ...]]:
-        """What levels are called; ranges have one between the value and the top."""
-        ranged = {self.sets.lookups[index].name for index in self.mapped.ranges}
-        return {
-            name: (names[0], "a range", names[-1]) if name in ranged else names
-            for name, names in super().level_names(labels=labels).items()
-        }
-
     def bound(self) -> Bound | None:
         """What no recoding with these hierarchies loses less than; None where that cannot be told."""
         return bound_of(self.prepared, highest_levels(self.sets))

@@ -34,7 +34,6 @@ def tables(comparison: Comparison, *, narrow: bool = False) -> Iterator[tuple[st
         ("What it took", _cost_table(comparison) if narrow and _recoded(comparison) else ([], [])),
         ("Telling a column (share of held-out rows of the source)", _utility_table(comparison)),
         ("Levels", _levels_table(comparison)),
-        ("What these levels are", _names_table(comparison)),
         ("Not possible", _reasons_table(comparison)),
     ):
         if rows:
@@ -142,21 +141,6 @@ def _levels_table(comparison: Comparison) -> Cells:
     names = list(dict.fromkeys(name for _, result in chosen for name in result.node or ()))
     rows = [[*asked_cells(comparison, run), *(_level(result, name) for name in names)] for run, result in chosen]
     return [*asked_heads(comparison), *(f"{name}#" for name in names)], rows
-
-
-def _names_table(comparison: Comparison) -> Cells:
-    """What the levels are called that some run chose."""
-    called: dict[str, dict[int, dict[str, None]]] = {}
-    for run in comparison.runs:
-        if run.result is not None and run.result.node is not None and run.result.level_names is not None:
-            for name, level in run.result.node.items():
-                if name not in (run.result.intervals or {}):
-                    called.setdefault(name, {}).setdefault(level, {})[run.result.level_names[name][level]] = None
-    rows = [
-        [name, "; ".join(f"{level} {' or '.join(levels[level])}" for level in sorted(levels))]
-        for name, levels in called.items()
-    ]
-    return ["quasi-identifier", "levels"], rows
 
 
 def _level(result: Result, name: str) -> str:

@@ -6,7 +6,7 @@ Calm, 80 columns, ASCII. Colours and widths are the terminal's business (rich); 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
@@ -19,7 +19,7 @@ from kanon_sql.report.words import metric, plural, shown
 if TYPE_CHECKING:
     from kanon_sql.verbs.result import Cost
 
-__all__ = ["columns", "cost_line", "facts", "levels_table", "plain_notes", "print_text", "section", "verdict"]
+__all__ = ["columns", "cost_line", "facts", "plain_notes", "print_text", "section", "verdict"]
 
 
 def print_text(content: RenderableType) -> None:
@@ -60,15 +60,6 @@ def columns(heads: Sequence[tuple[str, bool]]) -> Table:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
     for head, numeric in heads:
         table.add_column(head, justify="right" if numeric else "left", overflow="fold")
-    return table
-
-
-def levels_table(node: Mapping[str, int], names: Mapping[str, Sequence[str]]) -> Table:
-    """The level of every quasi-identifier, and what it is called, as far as that is known."""
-    table = columns([("quasi-identifier", False), ("level", True), ("", False)])
-    for name, level in node.items():
-        called = names[name][level] if name in names else ""
-        table.add_row(Text(shown(name)), Text(str(level)), Text(shown(called), "dim"))
     return table
 
 

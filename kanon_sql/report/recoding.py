@@ -102,24 +102,15 @@ def _beside_bound(recoding: Mapping[str, Any]) -> str:
     return f", {times:.1f} times the bound: no recoding with these hierarchies loses less than {least} ({said})"
 
 
-def column_cells(
-    recoding: Mapping[str, Any], names: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[str, str, str, str]]:
-    """Per column: its name, the mean loss of a cell, how many labels there are, and the share of rows on each level.
-
-    Args:
-        recoding: as it stands in a result.
-        names: what the levels of each column are called.
-    """
+def column_cells(recoding: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Per column: its name, the mean loss of a cell, how many labels there are, and the share of rows on each level."""
     for name, column in recoding["columns"].items():
         levels = column["levels"]
         rows = sum(item["rows"] for item in levels.values())
         cells = recoding.get("suppressed_cells", {}).get(name, {"cells": 0, "cap": None})
         top = max(levels, key=int) if cells["cells"] else None
-        called = dict(enumerate(names.get(name, ())))
-        shares = "; ".join(
-            f"{'suppressed' if level == top else called.get(int(level), f'level {level}')}: "
-            f"{percent(item['rows'], rows)}"
+        shares = ", ".join(
+            f"{'suppressed' if level == top else level}: {percent(item['rows'], rows)}"
             for level, item in levels.items()
         )
         if cells["cap"] is not None:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kanon_sql.report.distances import distance_vectors
-from kanon_sql.report.layout import columns, cost_line, facts, levels_table, plain_notes, section, verdict
+from kanon_sql.report.layout import columns, cost_line, facts, plain_notes, section, verdict
 from kanon_sql.report.recoding import METHODS, column_cells, recoding_in_words
 from kanon_sql.report.words import metric, number, percent, plural, shown
 
@@ -75,11 +75,12 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
     if result.warnings:
         parts += section("Warnings", _warnings(result.warnings))
     parts += [Text(), facts(_summary(result))]
-    called = result.level_names or {}
-    if result.node is not None:
-        parts += section("Levels", levels_table(result.node, called))
+    if result.intervals is not None:
+        parts += section("Intervals", _intervals(result.intervals, result.node or {}))
+    elif result.node is not None:
+        parts += section("Levels", _levels(result.node))
     if result.recoding is not None:
-        parts += section(METHODS[result.recoding["method"]][0], _recoding(result.recoding, called))
+        parts += section(METHODS[result.recoding["method"]][0], _recoding(result.recoding))
     if result.achieved:
         parts += section("Requirements", _requirements(result.achieved))
     for item in result.achieved.values():
@@ -172,12 +173,28 @@ def _summary(result: Result) -> Iterable[tuple[str, str]]:
         yield "classes", "none"
 
 
-def _recoding(recoding: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> RenderableType:
+def _levels(node: Mapping[str, int]) -> RenderableType:
+    table = columns([("quasi-identifier", False), ("level", True), ("", False)])
+    for name, level in node.items():
+        table.add_row(Text(shown(name)), Text(str(level)), Text("as in the source" if level == 0 else "", "dim"))
+    return table
+
+
+def _recoding(recoding: Mapping[str, Any]) -> RenderableType:
     """Per column, the share of detail that a cell has lost on average, and the rows on each level."""
     table = columns([("quasi-identifier", False), ("mean loss", True), ("labels", True), ("rows by level", False)])
-    for name, loss, labels, shares in column_cells(recoding, names):
+    for name, loss, labels, shares in column_cells(recoding):
         table.add_row(Text(shown(name)), Text(loss), Text(labels), Text(shares, "dim", overflow="fold"))
     return Group(Text(recoding_in_words(recoding)), table)
+
+
+def _intervals(intervals: Mapping[str, int], node: Mapping[str, int]) -> RenderableType:
+    table = columns([("quasi-identifier", False), ("intervals", True), ("", False)])
+    for name, level in node.items():
+        count = number(intervals[name]) if name in intervals else ""
+        said = "" if name in intervals else "as in the source" if level == 0 else "all values together"
+        table.add_row(Text(shown(name)), Text(count), Text(said, "dim"))
+    return table
 
 
 def _requirements(achieved: Mapping[str, Mapping[str, Any]]) -> RenderableType:

@@ -53,7 +53,6 @@ class PartiesResult:
         release: the name of the published parts, or of the joined release; None unless published.
         at: the party where the joined release is; None unless published, and for a horizontal split.
         node: quasi-identifier -> level; None when no node satisfies.
-        level_names: quasi-identifier -> what each of its levels is called, from the value to the top; None as well then.
         rows: ``source``, ``released`` and ``suppressed``, of all parties together; of the joined rows in a vertical
             split.
         classes: ``count``, ``smallest``, ``average``, ``largest``, of all parties together.
@@ -98,7 +97,6 @@ class PartiesResult:
     search: SearchSummary
     exchanged: Sequence[Mapping[str, Any]]
     learns: Mapping[str, str]
-    level_names: Mapping[str, Sequence[str]] | None = None
     costs: Sequence[Cost] = ()
     notes: Sequence[str] = ()
     sql: Sequence[Sequence[str]] = field(default=(), repr=False)
@@ -126,9 +124,6 @@ class PartiesResult:
             "release": self.release,
             "at": self.at,
             "node": None if self.node is None else dict(self.node),
-            "level_names": None
-            if self.level_names is None
-            else {name: list(names) for name, names in self.level_names.items()},
             "rows": dict(self.rows),
             "classes": dict(self.classes),
             "achieved": {key: dict(value) for key, value in self.achieved.items()},
@@ -178,7 +173,6 @@ def result_of(
         release=None,
         at=None,
         node=None if best is None else dict(zip(spec.quasi_identifiers, best.node, strict=True)),
-        level_names=None if best is None else dict(zip(spec.quasi_identifiers, evaluator.level_names, strict=True)),
         rows=rows,
         classes={} if best is None else examined.classes_dict(),
         achieved={} if best is None else examined.achieved_dict(),

@@ -169,7 +169,6 @@ def _planned(found: Chosen | Recoded) -> Result:
         f"{', '.join(model.label for model in found.models)}; {rows_in_words(rows['suppressed'])} suppressed",
         release=None,
         node=found.node_dict(found.node) if isinstance(found, Chosen) else None,
-        level_names=found.level_names(),
         rows=rows,
         classes=examination.classes_dict(),
         class_sizes=examination.sizes_list(),

@@ -13,7 +13,6 @@ from kanon_sql.engines import Engine, Reporter, now, open_workspace
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import Budget, Evaluator, SearchSummary, rows_in_words
 from kanon_sql.frequency import Prepared, prepared, source_of
-from kanon_sql.hierarchies import plain_names
 from kanon_sql.models import metric_for, models_of
 from kanon_sql.release import (
     Choice,
@@ -254,7 +253,6 @@ def _result(
         message=message,
         release=".".join(run.spec.release),
         node=node,
-        level_names={lookup.name: lookup.level_names for lookup in run.given.sets.lookups},
         rows=rows,
         classes={} if examined is None else examined.classes_dict(),
         class_sizes=[] if examined is None else examined.sizes_list(),
@@ -281,10 +279,6 @@ def _manifest(run: _Run, result: Result) -> dict[str, Any]:
         "spec": run.spec.redacted(),
         "spec_hash": run.spec.hash,
         "node": dict(result.node or {}),
-        "level_names": {
-            lookup.name: list(plain_names(lookup.quasi_identifier, lookup.level_names))
-            for lookup in run.given.sets.lookups
-        },
         "intervals": None,
         "recoding": None,
         "rows": {"released": result.rows["released"]},

@@ -103,8 +103,6 @@ class Result:
         message: the verdict in a sentence.
         release: the release's name, or the checked table's; None if there is none.
         node: quasi-identifier -> level; None when no node satisfies, or for ``check``.
-        level_names: quasi-identifier -> what each of its levels is called, from the value to the top; None where there
-            is no release.
         intervals: quasi-identifier -> how many intervals its released values are in, for the columns that are
             released as intervals; None for algorithms that choose levels. For algorithms that choose intervals,
             level 0 of ``node`` is the value, level 1 the interval and level 2 the top.
@@ -177,7 +175,6 @@ class Result:
     steps: Mapping[str, Any] | None = None
     utility: Mapping[str, Any] | None = None
     warnings: Sequence[Warned] = ()
-    level_names: Mapping[str, Sequence[str]] | None = None
     released: Released | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -280,9 +277,6 @@ class Result:
             "message": self.message,
             "release": self.release,
             "node": None if self.node is None else dict(self.node),
-            "level_names": None
-            if self.level_names is None
-            else {name: list(names) for name, names in self.level_names.items()},
             "intervals": None if self.intervals is None else dict(self.intervals),
             "recoding": None if self.recoding is None else dict(self.recoding),
             "rows": dict(self.rows),

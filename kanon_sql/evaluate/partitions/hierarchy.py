@@ -163,8 +163,7 @@ def _coded(workspace: Workspace, sets: FrequencySets, domain: Domain, order: Rel
         },
         top=lookup.top,
     )
-    names = (lookup.level_names[0], "intervals", lookup.level_names[-1])
-    return replace(lookup, table=table, height=_TOP, level_names=names)
+    return replace(lookup, table=table, height=_TOP)
 
 
 def _labels(workspace: Workspace, coded: Coded, domain: Domain, suppressed: Relation | None, few: int) -> Relation:

@@ -138,16 +138,16 @@ def _generalized(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
             "The mean loss of a column is that of its cells: (values under the label - 1) / (values - 1)."
         )
         heads = ["quasi-identifier", "mean loss#", "labels#", "rows by the level of their label"]
-        yield Cells(heads, [list(cells) for cells in column_cells(run.recoding, run.level_names or {})])
+        yield Cells(heads, [list(cells) for cells in column_cells(run.recoding)])
         return
     assert run.node is not None
     if "loss" in pictures:
         yield Figure(pictures["loss"])
-    names = run.level_names or {}
-    yield Cells(
-        ["quasi-identifier", "level#", "which is"],
-        [[name, str(level), names[name][level] if name in names else ""] for name, level in run.node.items()],
-    )
+    else:
+        yield Cells(["quasi-identifier", "level#"], [[name, str(level)] for name, level in run.node.items()])
+    if run.intervals:
+        yield Prose("Level 1 is an interval of values that the search chose:")
+        yield Cells(["quasi-identifier", "intervals#"], [[name, number(n)] for name, n in run.intervals.items()])
 
 
 def _figures(pictures: Mapping[str, Picture], *names: str) -> Iterator[Block]:

@@ -24,7 +24,7 @@ from kanon_sql.hierarchies import read_hierarchy, with_top
 from kanon_sql.models import model_of
 from kanon_sql.spec import FileHierarchy, Spec, TableHierarchy, TreeHierarchy
 from kanon_sql.sql import Dialect
-from kanon_sql.verbs.dbt.labels import Given, escaped, labelled, released_columns
+from kanon_sql.verbs.dbt.labels import Given, labelled, released_columns
 
 __all__ = ["ADAPTERS", "MARK", "REQUIREMENTS", "files_of"]
 
@@ -64,7 +64,6 @@ class _Release:
     name: str
     columns: Mapping[str, Column]
     node: Mapping[str, int]
-    level_names: Mapping[str, Sequence[str]]
     dialect: Dialect
     tables: dict[tuple[str, ...], dict[str, Sequence[str] | None]] = field(default_factory=dict)
     seeds: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
@@ -89,7 +88,6 @@ def files_of(
     columns: Mapping[str, Column],
     hierarchy_tables: Mapping[str, Sequence[str]],
     node: Mapping[str, int],
-    level_names: Mapping[str, Sequence[str]],
     dialect: Dialect,
     source: str | None,
     models: PurePosixPath,
@@ -102,7 +100,6 @@ def files_of(
         columns: the source's columns by name, in order.
         hierarchy_tables: the columns of each hierarchy that is a table, by quasi-identifier.
         node: the chosen levels.
-        level_names: what the levels of each quasi-identifier are called.
         dialect: the engine's, one of :data:`ADAPTERS`.
         source: how models refer to the source; None to declare it as a dbt source.
         models: the project's directory for models.
@@ -114,7 +111,7 @@ def files_of(
     """
     assert spec.release is not None
     assert spec.source.table is not None
-    release = _Release(spec, spec.release[-1], columns, node, level_names, dialect)
+    release = _Release(spec, spec.release[-1], columns, node, dialect)
     given = {
         name: found
         for name in spec.quasi_identifiers
@@ -324,6 +321,5 @@ def _source(release: _Release, schema: tuple[str, ...]) -> dict[str, Any]:
 
 def _role(release: _Release, column: str) -> str:
     if column in release.node:
-        level = release.node[column]
-        return f"Quasi-identifier at level {level} of its hierarchy: {escaped(release.level_names[column][level])}."
+        return f"Quasi-identifier at level {release.node[column]} of its hierarchy."
     return "Sensitive attribute." if column in release.spec.sensitive else "As in the source."

@@ -101,9 +101,7 @@ def dbt(
             for name, item in spec.quasi_identifiers.items()
             if isinstance(item.hierarchy, TableHierarchy)
         }
-    texts = files_of(
-        spec, columns, tables, result.node, result.level_names or {}, engine.dialect, source, models, seeds
-    )
+    texts = files_of(spec, columns, tables, result.node, engine.dialect, source, models, seeds)
     return DbtResult(result, _write(project, texts))
 
 

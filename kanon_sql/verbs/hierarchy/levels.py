@@ -22,8 +22,6 @@ from kanon_sql.hierarchies import (
     exact_texts,
     exact_value,
     file_names,
-    group_labels,
-    made_by,
     refuse_blank_ends,
     refuse_mixed_forms,
     survey,
@@ -32,9 +30,16 @@ from kanon_sql.hierarchies import (
 )
 from kanon_sql.models import models_of
 from kanon_sql.spec import (
+    DatesHierarchy,
+    FileHierarchy,
     Hierarchy,
+    IntervalsHierarchy,
+    PointHierarchy,
+    PrefixHierarchy,
     QuasiIdentifier,
     Spec,
+    SqlHierarchy,
+    TableHierarchy,
     TreeHierarchy,
     format_table_name,
 )
@@ -212,14 +217,14 @@ def _described(
     workspace: Workspace, spec: Spec, item: _Chosen, found: _Surveyed, *, with_rows: bool, reveal: int
 ) -> AttributeHierarchy:
     survey_, table = found.survey, found.survey.table
-    coverage, kind, rule = survey_.coverage, _kind(item.hierarchy), item.hierarchy.hierarchy
+    coverage, kind = survey_.coverage, _kind(item.hierarchy)
     nulls = spec.nulls if item.role == "quasi-identifier" else "value"
     problems = [*survey_.nesting_problems(), *survey_.coverage_problems(nulls)]
     counts = _label_counts(workspace, found)
     known = coverage.values - coverage.null_values - coverage.uncovered
     levels = [
-        Level(level, made_by(rule, level), counts[level][0], counts[level][1] if with_rows else None,
-              _in_spec(rule, level))
+        Level(level, _by(item.hierarchy.hierarchy, level), counts[level][0], counts[level][1] if with_rows else None,
+              _in_spec(item.hierarchy.hierarchy, level))
         for level in table.levels
     ]  # fmt: skip
     levels.append(Level(table.height, "everything", min(1, known), None, ()))
@@ -317,6 +322,33 @@ def _kind(item: QuasiIdentifier) -> str:
     return next((kind for kind in kinds if getattr(item, kind) is not None), "value")
 
 
+def _by(rule: Hierarchy, level: int) -> str:
+    """How the spec makes the labels of a level, in words."""
+    if isinstance(rule, PointHierarchy):
+        return f"cells of depth {rule.point.depths[level]}"
+    if level == 0:
+        return "the value"
+    if isinstance(rule, IntervalsHierarchy):
+        return f"intervals of {rule.widths[level - 1].normalize():f}"
+    if isinstance(rule, PrefixHierarchy):
+        kept = rule.keep[level - 1]
+        return "first character" if kept == 1 else f"first {kept} characters"
+    if isinstance(rule, DatesHierarchy):
+        return rule.units[level - 1]
+    if isinstance(rule, SqlHierarchy):
+        return rule.expressions[level - 1]
+    if isinstance(rule, FileHierarchy):
+        return f"column {level + 1} of the file"
+    if isinstance(rule, TableHierarchy):
+        return f"column {level + 1} of the table"
+    return f"level {level} of the tree"
+
+
 def _in_spec(rule: Hierarchy, level: int) -> tuple[str, ...]:
     """Labels that the spec itself holds above its values, in its order."""
-    return group_labels(rule.rows(), level, LISTED) if isinstance(rule, TreeHierarchy) else ()
+    if level == 0 or not isinstance(rule, TreeHierarchy):
+        return ()
+    rows = rule.rows()
+    values = {row[0] for row in rows}
+    labels = dict.fromkeys(row[level] for row in rows if row[level] not in values)
+    return tuple(labels)[:LISTED]
