@@ -267,7 +267,7 @@ def test_hierarchies_of_cells_are_described(database: Database) -> None:
         "cells of depth 3",
         "cells of depth 2",
         "cells of depth 1",
-        "everything",
+        "withheld",
     ]
     assert ("[1.0, 1.5) x [2.0, 2.5)", "[1.0, 2.0) x [2.0, 3.0)", "[0.0, 2.0) x [2.0, 4.0)", "*") in [
         labels for labels, _ in found.examples

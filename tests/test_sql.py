@@ -590,7 +590,8 @@ def run_rows_and_records(connection: duckdb.DuckDBPyConnection) -> None:
     drawn = {"epsilon": 2, "delta": 0.01, "generalization": {"n": 1, "s": 1}, "total": {"epsilon": 9, "delta": 0.1}}
     searched = {**drawn, "search": {"epsilon": 1}}
     del searched["generalization"]
-    for release, asked in (("drawn", drawn), ("chosen", searched)):
+    scored = {**searched, "search": {"epsilon": 1, "score": "entropy"}}
+    for release, asked in (("drawn", drawn), ("chosen", searched), ("scored", scored)):
         own = {**columns, "release": release, "privacy": [{"differential_privacy": asked}], "ledger": "spent"}
         bare = {key: value for key, value in BY_AGE.items() if key != "suppression"}
         kanon_sql.anonymize(engine, spec_of(bare, **own))

@@ -12,6 +12,7 @@ from kanon_sql.evaluate.examination import Examination
 from kanon_sql.evaluate.partitions.hierarchy import Labelled
 from kanon_sql.evaluate.reach import rows_in_words
 from kanon_sql.frequency import FrequencySets, Prepared, population_notes
+from kanon_sql.hierarchies import CHOSEN_INTERVALS
 from kanon_sql.models import METRICS, PrivacyModel
 from kanon_sql.search import Batch, Explained, Node, Outcome, Search, Verdict, explain, locally_minimal
 from kanon_sql.spec import Spec
@@ -88,6 +89,13 @@ class Searched:
     def sets(self) -> FrequencySets:
         """The frequency sets; over the chosen intervals, if the algorithm chose some."""
         return self.prepared.sets
+
+    @property
+    def level_names(self) -> dict[str, tuple[str, ...]]:
+        """Quasi-identifier -> what each of its levels is called, level 0 first."""
+        if self.spec.search.of_intervals:
+            return dict.fromkeys(self.spec.quasi_identifiers, CHOSEN_INTERVALS)
+        return {lookup.name: tuple(lookup.level_names) for lookup in self.prepared.sets.lookups}
 
     @property
     def notes(self) -> list[str]:

@@ -12,14 +12,18 @@ from kanon_sql.hierarchies.build import Lookup, Site, build_lookups, build_sensi
 from kanon_sql.hierarchies.codes import Codes, Widest
 from kanon_sql.hierarchies.exact import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.hierarchies.files import TOP, FileStyle, file_names, read_hierarchy, with_top, write_hierarchy
+from kanon_sql.hierarchies.level_names import CHOSEN_INTERVALS, RANGES, WITHHELD, level_names
 from kanon_sql.hierarchies.lookups import Survey
 from kanon_sql.hierarchies.numbers import EXACT_RANGE, number_text, whole_units
 from kanon_sql.hierarchies.points import cell_of, coordinates
 from kanon_sql.hierarchies.rules import rule_labels, value_text
 
 __all__ = [
+    "CHOSEN_INTERVALS",
     "EXACT_RANGE",
+    "RANGES",
     "TOP",
+    "WITHHELD",
     "Codes",
     "FileStyle",
     "Lookup",
@@ -34,6 +38,7 @@ __all__ = [
     "exact_value",
     "file_names",
     "highest_below_top",
+    "level_names",
     "number_text",
     "read_hierarchy",
     "refuse_blank_ends",

@@ -15,6 +15,7 @@ from kanon_sql.errors import HierarchyError, Problem, SpecError
 from kanon_sql.hierarchies.exact import refuse_blank_ends
 from kanon_sql.hierarchies.files import TOP, read_hierarchy, with_top
 from kanon_sql.hierarchies.graph import as_tree
+from kanon_sql.hierarchies.level_names import level_names
 from kanon_sql.hierarchies.lookups import BuiltTable, Coverage, Lookup, Survey
 from kanon_sql.hierarchies.numbers import EXACT_RANGE
 from kanon_sql.hierarchies.points import cell_label
@@ -217,6 +218,7 @@ def _from_rule(workspace: Workspace, site: Site, raw: Relation) -> BuiltTable:
         height=len(labels),
         top=TOP,
         quasi_identifier=site.hierarchy,
+        level_names=level_names(site.hierarchy, len(labels)),
         hierarchy_rows=None,
         given=None,
         nested_in=table,
@@ -242,8 +244,9 @@ def _from_rows(workspace: Workspace, spec: Origin, site: Site, raw: Relation) ->
     hierarchy = site.hierarchy.hierarchy
     domain = workspace.table(f"domain{site.suffix}")
     given = None
+    columns: list[str] = []
     if isinstance(hierarchy, TableHierarchy):
-        levels, top, rows = _copy_table(workspace, hierarchy, site.where, domain, several=site.several)
+        columns, levels, top, rows = _copy_table(workspace, hierarchy, site.where, domain, several=site.several)
     else:
         if isinstance(hierarchy, FileHierarchy):
             given = with_top(read_hierarchy(spec.resolve(hierarchy.path), several=site.several))
@@ -283,6 +286,7 @@ def _from_rows(workspace: Workspace, spec: Origin, site: Site, raw: Relation) ->
         height=levels - 1,
         top=top,
         quasi_identifier=site.hierarchy,
+        level_names=level_names(site.hierarchy, levels - 1, columns),
         hierarchy_rows=rows,
         given=given,
         nested_in=domain,
@@ -291,8 +295,8 @@ def _from_rows(workspace: Workspace, spec: Origin, site: Site, raw: Relation) ->
 
 def _copy_table(
     workspace: Workspace, hierarchy: TableHierarchy, where: str, domain: Relation, *, several: bool
-) -> tuple[int, str, int]:
-    """Copy a hierarchy table as text; returns its levels (top included), top label and rows."""
+) -> tuple[list[str], int, str, int]:
+    """Copy a hierarchy table as text; returns its columns, levels (top included), top label and rows."""
     where = f"{where}.table"
     source = Relation(hierarchy.table)
     names = list(workspace.columns(source))
@@ -308,8 +312,8 @@ def _copy_table(
     if problems:
         raise HierarchyError(problems)
     if tops == 1 and len(names) > 1:
-        return len(names), str(top), int(rows)
-    return len(names) + 1, TOP, int(rows)
+        return names, len(names), str(top), int(rows)
+    return names, len(names) + 1, TOP, int(rows)
 
 
 def _check_limits(built: Sequence[BuiltTable]) -> None:

@@ -27,6 +27,7 @@ class LookupTable:
         height: the top level; the top has a label and needs no code.
         top: the top's label.
         quasi_identifier: level limits and weight, from the spec.
+        level_names: what each level is called, the top's name last.
     """
 
     index: int
@@ -37,6 +38,7 @@ class LookupTable:
     height: int
     top: str
     quasi_identifier: QuasiIdentifier
+    level_names: Sequence[str]
 
     @property
     def levels(self) -> range:

@@ -72,6 +72,15 @@ class Microaggregated(Recoded):
         """The losses of the columns that have labels."""
         return {name: loss for name, loss in super().losses.items() if name not in self.squares_lost}
 
+    @property
+    def level_names(self) -> dict[str, tuple[str, ...]]:
+        """What levels are called; a column of numbers has none, and each is what takes their place."""
+        asked = self.spec.recoding.aggregates
+        return {
+            name: (f"the {asked[name].function} of the class",) * len(names) if name in self.squares_lost else names
+            for name, names in super().level_names.items()
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """The recoding as it stands in results and manifests; what columns of numbers lose is told apart."""
         found, asked = super().to_dict(), self.spec.recoding.aggregates

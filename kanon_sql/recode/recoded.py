@@ -20,6 +20,7 @@ from kanon_sql.evaluate import (
     size_number,
 )
 from kanon_sql.frequency import FrequencySets, holds_all
+from kanon_sql.hierarchies import RANGES
 from kanon_sql.models import TCloseness, closeness_among, geometric_mean, normalized_share
 from kanon_sql.recode.bound import Bound, bound_of
 from kanon_sql.recode.judge import Judge
@@ -87,6 +88,14 @@ class Recoded(Searched):
         """Rows of the source, released and suppressed."""
         suppressed = self.violating + self.sets.null_rows
         return {**super().rows(), "released": self.sets.rows - suppressed, "suppressed": suppressed}
+
+    @property
+    def level_names(self) -> dict[str, tuple[str, ...]]:
+        """Quasi-identifier -> what each of its levels is called; of ranges, those that this recoding made."""
+        return {
+            lookup.name: RANGES if lookup.index in self.mapped.ranges else tuple(lookup.level_names)
+            for lookup in self.sets.lookups
+        }
 
     def metrics(self) -> dict[str, float]:
         """The quality metrics that are defined without a node, and the mean loss of a cell."""

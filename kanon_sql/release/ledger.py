@@ -16,7 +16,7 @@ from typing import Any
 
 from kanon_sql.engines import Workspace
 from kanon_sql.errors import DatabaseError, SpecError
-from kanon_sql.hierarchies import read_hierarchy, with_top
+from kanon_sql.hierarchies import WITHHELD, level_names, read_hierarchy, with_top
 from kanon_sql.spec import (
     DifferentialPrivacyRequirement,
     FileHierarchy,
@@ -56,6 +56,15 @@ class Released:
     height: int
     digest: str
     rule: Mapping[str, Any] | None
+
+    @property
+    def level_name(self) -> str | None:
+        """What the level is called; None below the top where the ledger holds a digest of the hierarchy alone."""
+        if self.level >= self.height:
+            return WITHHELD
+        if self.rule is None:
+            return None
+        return level_names(QuasiIdentifier.model_validate(dict(self.rule)), self.height)[self.level]
 
 
 @dataclass(frozen=True)

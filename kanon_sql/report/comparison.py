@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from kanon_sql.report.layout import columns, section
+from kanon_sql.report.levels import level_in_words
 from kanon_sql.report.markdown import plain
 from kanon_sql.report.words import metric, number, percent, plural, shown
 
@@ -140,7 +141,7 @@ def _levels_table(comparison: Comparison) -> Cells:
     chosen = [(run, run.result) for run in comparison.runs if run.result is not None and run.result.node is not None]
     names = list(dict.fromkeys(name for _, result in chosen for name in result.node or ()))
     rows = [[*asked_cells(comparison, run), *(_level(result, name) for name in names)] for run, result in chosen]
-    return [*asked_heads(comparison), *(f"{name}#" for name in names)], rows
+    return [*asked_heads(comparison), *names], rows
 
 
 def _level(result: Result, name: str) -> str:
@@ -148,7 +149,10 @@ def _level(result: Result, name: str) -> str:
     intervals = result.intervals or {}
     if name in intervals:
         return plural(intervals[name], "interval")
-    return str((result.node or {}).get(name, ""))
+    level = (result.node or {}).get(name)
+    if level is None:
+        return ""
+    return f"{level}: {level_in_words(result.level_names, name, level)}"
 
 
 def _reasons_table(comparison: Comparison) -> Cells:

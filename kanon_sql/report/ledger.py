@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["ledger_text"]
 
 
+def _named(level: int, called: str | None) -> str:
+    return f"{level} ({called})" if called else str(level)
+
+
 def ledger_text(result: LedgerResult) -> RenderableType:
     """The releases of a ledger: when, at which levels, for which requirements."""
     if not result.entries:
@@ -26,7 +30,9 @@ def ledger_text(result: LedgerResult) -> RenderableType:
     heads = ["release", "published", "levels", "required"]
     table = columns([*((head, False) for head in heads), ("rows", True)])
     for entry in result.entries:
-        levels = ", ".join(f"{name} {item.level}" for name, item in entry.quasi_identifiers.items())
+        levels = ", ".join(
+            f"{name} {_named(item.level, item.level_name)}" for name, item in entry.quasi_identifiers.items()
+        )
         required = ", ".join(label_of(requirement) for requirement in entry.privacy)
         published = datetime.fromisoformat(entry.published_at).isoformat(timespec="seconds")
         cells = (entry.name, published, levels, required)

@@ -9,7 +9,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from kanon_sql.report.layout import columns, cost_line, facts, plain_notes, section, verdict
-from kanon_sql.report.words import number, shown
+from kanon_sql.report.levels import levels_table
+from kanon_sql.report.words import number
 
 if TYPE_CHECKING:
     from kanon_sql.verbs.parties import PartiesResult
@@ -21,10 +22,7 @@ def parties_text(result: PartiesResult) -> RenderableType:
     """The verdict, the chosen levels, what crossed between the parties, and what each learned."""
     parts: list[RenderableType] = [verdict(result.passed, result.message), Text(), facts(_summary(result))]
     if result.node is not None:
-        levels = columns([("column", False), ("level", True)])
-        for name, level in result.node.items():
-            levels.add_row(Text(shown(name)), Text(str(level)))
-        parts += section("Levels", levels)
+        parts += section("Levels", levels_table(result.node, result.level_names))
     if result.exchanged:
         crossed = columns([("from", False), ("to", False), ("what", False), ("messages", True), ("items", True)])
         for item in result.exchanged:

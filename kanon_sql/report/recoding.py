@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from kanon_sql.report.levels import Names, level_in_words
 from kanon_sql.report.words import metric, number, percent, plural, shown
 
 __all__ = ["METHODS", "column_cells", "recoding_in_words"]
@@ -36,13 +37,13 @@ _BEGUN = {
 }
 
 
-def recoding_in_words(recoding: Mapping[str, Any]) -> str:
-    """What was made, in a sentence."""
+def recoding_in_words(recoding: Mapping[str, Any], names: Names | None = None) -> str:
+    """What was made, in a sentence; levels by their names where these are known."""
     if recoding["method"] == "microaggregation":
         return f"{_made(recoding)}; {_aggregated(recoding)}"
     lost = f"a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
     if recoding["method"] == "cells":
-        return f"{_suppressed(recoding)}; {lost}{_beside_bound(recoding)}"
+        return f"{_suppressed(recoding, names)}; {lost}{_beside_bound(recoding)}"
     if recoding["start"] == "kept":
         by = "by the cuts that were" if recoding["method"] == "mondrian" else "of the recoding that was"
         return f"{plural(recoding['partitions'], 'class')} {by} kept; {lost}"
@@ -77,15 +78,21 @@ def _ranges(names: Sequence[str]) -> str:
     return f", {', '.join(map(shown, names))} as ranges of {whose} values" if names else ""
 
 
-def _suppressed(recoding: Mapping[str, Any]) -> str:
+def _suppressed(recoding: Mapping[str, Any], names: Names | None) -> str:
     """The node, and how many cells are suppressed at it."""
-    levels = ", ".join(f"{shown(name)} {level}" for name, level in recoding["node"].items())
+    levels = ", ".join(f"{shown(name)} {_named(level, names, name)}" for name, level in recoding["node"].items())
     cells = sum(item["cells"] for item in recoding["suppressed_cells"].values())
     tried = "" if recoding["start"] == "kept" else f" ({plural(recoding['nodes'], 'node')} tried)"
     made = f"{plural(cells, 'cell')} suppressed at the levels {levels}{tried}"
     full = recoding["tried"].get("full_domain")
     beside = "" if full is None else f", where full-domain recoding would lose {metric(100 * full['mean_loss'])} %"
     return f"{plural(recoding['partitions'], 'class')}, {made}{beside}"
+
+
+def _named(level: int, names: Names | None, column: str) -> str:
+    """A level and its name."""
+    said = level_in_words(names, column, level)
+    return f"{level} ({shown(said)})" if said else str(level)
 
 
 def _beside_bound(recoding: Mapping[str, Any]) -> str:
@@ -102,7 +109,7 @@ def _beside_bound(recoding: Mapping[str, Any]) -> str:
     return f", {times:.1f} times the bound: no recoding with these hierarchies loses less than {least} ({said})"
 
 
-def column_cells(recoding: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+def column_cells(recoding: Mapping[str, Any], names: Names | None = None) -> Iterator[tuple[str, str, str, str]]:
     """Per column: its name, the mean loss of a cell, how many labels there are, and the share of rows on each level."""
     for name, column in recoding["columns"].items():
         levels = column["levels"]
@@ -110,7 +117,7 @@ def column_cells(recoding: Mapping[str, Any]) -> Iterator[tuple[str, str, str, s
         cells = recoding.get("suppressed_cells", {}).get(name, {"cells": 0, "cap": None})
         top = max(levels, key=int) if cells["cells"] else None
         shares = ", ".join(
-            f"{'suppressed' if level == top else level}: {percent(item['rows'], rows)}"
+            f"{'suppressed' if level == top else _named(int(level), names, name)}: {percent(item['rows'], rows)}"
             for level, item in levels.items()
         )
         if cells["cap"] is not None:

@@ -45,6 +45,7 @@ class Run(BaseModel):
     message: str = ""
     release: str | None = None
     node: dict[str, int] | None = None
+    level_names: dict[str, list[str]] | None = None
     intervals: dict[str, int] | None = None
     recoding: dict[str, Any] | None = None
     rows: dict[str, int] = {}

@@ -45,16 +45,16 @@ def _summary(result: Tabulation) -> Iterable[tuple[str, str]]:
     yield "cells say", result.measured if result.sample is None else f"{result.measured}, estimated"
     yield "protected by", result.method.replace("_", " ")
     if result.method == "collapsing" and result.passed:
-        pairs = zip(result.dimensions, result.levels, strict=True)
-        yield "collapsed to", ", ".join(f"{shown(name)} {_level(levels)}" for name, levels in pairs)
+        made = zip(result.dimensions, result.levels, result.level_names, strict=True)
+        yield "collapsed to", ", ".join(f"{shown(name)} {_level(levels, names)}" for name, levels, names in made)
     yield "cells", number(result.cells["total"])
     yield "suppressed", number(result.cells["suppressed"])
     if result.release is not None:
         yield "published as", result.release
 
 
-def _level(levels: Sequence[int]) -> str:
-    return f"level {levels[0]}" if levels else "to its total"
+def _level(levels: Sequence[int], names: Sequence[str]) -> str:
+    return f"level {levels[0]} ({shown(names[0])})" if levels else "to its total"
 
 
 def _table(result: Tabulation) -> RenderableType:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from kanon_sql.report.distances import distance_vectors
 from kanon_sql.report.layout import columns, cost_line, facts, plain_notes, section, verdict
+from kanon_sql.report.levels import intervals_table, levels_table, names_table
 from kanon_sql.report.recoding import METHODS, column_cells, recoding_in_words
 from kanon_sql.report.words import metric, number, percent, plural, shown
 
@@ -76,11 +77,11 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         parts += section("Warnings", _warnings(result.warnings))
     parts += [Text(), facts(_summary(result))]
     if result.intervals is not None:
-        parts += section("Intervals", _intervals(result.intervals, result.node or {}))
+        parts += section("Intervals", intervals_table(result.intervals, result.node or {}, result.level_names))
     elif result.node is not None:
-        parts += section("Levels", _levels(result.node))
+        parts += section("Levels", levels_table(result.node, result.level_names))
     if result.recoding is not None:
-        parts += section(METHODS[result.recoding["method"]][0], _recoding(result.recoding))
+        parts += section(METHODS[result.recoding["method"]][0], _recoding(result.recoding, result.level_names))
     if result.achieved:
         parts += section("Requirements", _requirements(result.achieved))
     for item in result.achieved.values():
@@ -110,6 +111,8 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
             parts += section("Distance vectors", distance_vectors(result.distances))
         if result.verb == "plan" and result.search.runners_up:
             parts += section("Runners-up", _runners_up(result.search.runners_up))
+        if result.level_names and _has_vectors(result, all_minimal):
+            parts += section("Names of the levels", names_table(result.level_names))
     if result.ledger is not None:
         parts += section("Together with earlier releases", _ledger(result.ledger))
     if result.differential_privacy is not None:
@@ -120,6 +123,13 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]
     return Group(*parts)
+
+
+def _has_vectors(result: Result, all_minimal: bool) -> bool:
+    """Whether levels are shown as vectors, which have no place for names."""
+    found = result.search
+    listed = found is not None and ((all_minimal and found.minimal) or (result.verb == "plan" and found.runners_up))
+    return bool(listed or result.distances or (result.lattice and len(result.lattice) <= LISTED))
 
 
 def _warnings(warned: Iterable[Warned]) -> RenderableType:
@@ -173,28 +183,12 @@ def _summary(result: Result) -> Iterable[tuple[str, str]]:
         yield "classes", "none"
 
 
-def _levels(node: Mapping[str, int]) -> RenderableType:
-    table = columns([("quasi-identifier", False), ("level", True), ("", False)])
-    for name, level in node.items():
-        table.add_row(Text(shown(name)), Text(str(level)), Text("as in the source" if level == 0 else "", "dim"))
-    return table
-
-
-def _recoding(recoding: Mapping[str, Any]) -> RenderableType:
+def _recoding(recoding: Mapping[str, Any], names: Mapping[str, Sequence[str]] | None) -> RenderableType:
     """Per column, the share of detail that a cell has lost on average, and the rows on each level."""
     table = columns([("quasi-identifier", False), ("mean loss", True), ("labels", True), ("rows by level", False)])
-    for name, loss, labels, shares in column_cells(recoding):
+    for name, loss, labels, shares in column_cells(recoding, names):
         table.add_row(Text(shown(name)), Text(loss), Text(labels), Text(shares, "dim", overflow="fold"))
-    return Group(Text(recoding_in_words(recoding)), table)
-
-
-def _intervals(intervals: Mapping[str, int], node: Mapping[str, int]) -> RenderableType:
-    table = columns([("quasi-identifier", False), ("intervals", True), ("", False)])
-    for name, level in node.items():
-        count = number(intervals[name]) if name in intervals else ""
-        said = "" if name in intervals else "as in the source" if level == 0 else "all values together"
-        table.add_row(Text(shown(name)), Text(count), Text(said, "dim"))
-    return table
+    return Group(Text(recoding_in_words(recoding, names)), table)
 
 
 def _requirements(achieved: Mapping[str, Mapping[str, Any]]) -> RenderableType:

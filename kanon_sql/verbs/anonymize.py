@@ -39,7 +39,7 @@ from kanon_sql.verbs.details import of_search, with_statements
 from kanon_sql.verbs.invariant import invariantly_released
 from kanon_sql.verbs.private import privately_released
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_nodes_of_local
-from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
+from kanon_sql.verbs.result import Cost, Result, names_for_manifest, redacted_log, unreleased
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 from kanon_sql.verbs.untrue import refuse_untrue
 from kanon_sql.verbs.warnings import failed_by, refuse_to_fail, warnings_of_release
@@ -281,6 +281,7 @@ def released(
             steps=steps,
             utility=utility,
             warnings=warned,
+            level_names=found.level_names,
         )
         if (why := failed_by(spec, warned, on_any=fail_on_warning)) is not None:
             return replace(result, verdict="fail", message=f"nothing was published: {why}"), together
@@ -350,6 +351,7 @@ def _manifest(found: Chosen | Recoded, written: Written, result: Result, applied
         "spec": found.spec.redacted(),
         "spec_hash": found.spec.hash,
         "node": None if result.node is None else dict(result.node),
+        "level_names": names_for_manifest(found.spec, result.level_names or {}),
         "intervals": result.to_dict()["intervals"],
         "recoding": result.to_dict()["recoding"],
         "rows": dict(result.rows),

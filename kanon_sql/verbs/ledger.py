@@ -27,8 +27,18 @@ class LedgerResult:
     entries: tuple[Entry, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return one JSON-compatible object."""
-        return {"verb": "ledger", "table": self.table, "entries": [entry.to_dict() for entry in self.entries]}
+        """Return one JSON-compatible object: what the ledger stores, and what levels are called."""
+        return {"verb": "ledger", "table": self.table, "entries": [_described(entry) for entry in self.entries]}
+
+
+def _described(entry: Entry) -> dict[str, Any]:
+    """An entry as it is stored, with the name of every level; None where the ledger does not tell it."""
+    stored = entry.to_dict()
+    columns = {
+        name: {**stored["quasi_identifiers"][name], "level_name": item.level_name}
+        for name, item in entry.quasi_identifiers.items()
+    }
+    return {**stored, "quasi_identifiers": columns}
 
 
 def ledger(engine: Engine, table: str, *, timeout: float | None = None, report: Reporter | None = None) -> LedgerResult:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from kanon_sql.errors import RequirementNotMet
 from kanon_sql.evaluate import Achieved, Examination, SearchSummary, rows_in_words
+from kanon_sql.hierarchies import level_names
 from kanon_sql.models import models_of
 from kanon_sql.parties import MEDIATOR, Horizontal, Vertical
 from kanon_sql.search import Batch
@@ -53,6 +54,7 @@ class PartiesResult:
         release: the name of the published parts, or of the joined release; None unless published.
         at: the party where the joined release is; None unless published, and for a horizontal split.
         node: quasi-identifier -> level; None when no node satisfies.
+        level_names: quasi-identifier -> what each of its levels is called, level 0 first.
         rows: ``source``, ``released`` and ``suppressed``, of all parties together; of the joined rows in a vertical
             split.
         classes: ``count``, ``smallest``, ``average``, ``largest``, of all parties together.
@@ -90,6 +92,7 @@ class PartiesResult:
     release: str | None
     at: str | None
     node: Mapping[str, int] | None
+    level_names: Mapping[str, Sequence[str]]
     rows: Mapping[str, int]
     classes: Mapping[str, int | float | None]
     achieved: Mapping[str, Mapping[str, Any]]
@@ -124,6 +127,7 @@ class PartiesResult:
             "release": self.release,
             "at": self.at,
             "node": None if self.node is None else dict(self.node),
+            "level_names": {name: list(names) for name, names in self.level_names.items()},
             "rows": dict(self.rows),
             "classes": dict(self.classes),
             "achieved": {key: dict(value) for key, value in self.achieved.items()},
@@ -173,6 +177,10 @@ def result_of(
         release=None,
         at=None,
         node=None if best is None else dict(zip(spec.quasi_identifiers, best.node, strict=True)),
+        level_names={
+            name: level_names(item, height)
+            for (name, item), height in zip(spec.quasi_identifiers.items(), evaluator.question().heights, strict=True)
+        },
         rows=rows,
         classes={} if best is None else examined.classes_dict(),
         achieved={} if best is None else examined.achieved_dict(),

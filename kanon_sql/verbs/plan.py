@@ -182,4 +182,5 @@ def _planned(found: Chosen | Recoded) -> Result:
         recoding=found.to_dict() if isinstance(found, Recoded) else None,
         utility=classified(found),
         warnings=warnings_of_plan(found),
+        level_names=found.level_names,
     )

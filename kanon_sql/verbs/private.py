@@ -36,7 +36,7 @@ from kanon_sql.release import (
 )
 from kanon_sql.search import Node
 from kanon_sql.spec import DifferentialPrivacyRequirement, KAnonymityRequirement, Spec, Suppression
-from kanon_sql.verbs.result import Cost, Result
+from kanon_sql.verbs.result import Cost, Result, names_for_manifest
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 from kanon_sql.version import __version__
 
@@ -263,6 +263,7 @@ def _result(
         notes=[_NOT_COVERED, *notes_of_steps(steps)],
         steps=steps,
         differential_privacy=run.facts(),
+        level_names={lookup.name: lookup.level_names for lookup in run.given.sets.lookups},
     )
 
 
@@ -279,6 +280,7 @@ def _manifest(run: _Run, result: Result) -> dict[str, Any]:
         "spec": run.spec.redacted(),
         "spec_hash": run.spec.hash,
         "node": dict(result.node or {}),
+        "level_names": names_for_manifest(run.spec, result.level_names or {}),
         "intervals": None,
         "recoding": None,
         "rows": {"released": result.rows["released"]},

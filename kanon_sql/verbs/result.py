@@ -12,6 +12,7 @@ from kanon_sql.search import Explained
 
 if TYPE_CHECKING:
     from kanon_sql.objects import Released
+    from kanon_sql.spec import Spec
     from kanon_sql.verbs.details import Details
 
 from kanon_sql.evaluate import Distances, NothingFound, NothingToSearch, SearchSummary
@@ -103,6 +104,8 @@ class Result:
         message: the verdict in a sentence.
         release: the release's name, or the checked table's; None if there is none.
         node: quasi-identifier -> level; None when no node satisfies, or for ``check``.
+        level_names: quasi-identifier -> what each of its levels is called, level 0 first; None where no level is told.
+            A name says how labels are made, and has no value of the data.
         intervals: quasi-identifier -> how many intervals its released values are in, for the columns that are
             released as intervals; None for algorithms that choose levels. For algorithms that choose intervals,
             level 0 of ``node`` is the value, level 1 the interval and level 2 the top.
@@ -176,6 +179,7 @@ class Result:
     utility: Mapping[str, Any] | None = None
     warnings: Sequence[Warned] = ()
     released: Released | None = field(default=None, repr=False, compare=False)
+    level_names: Mapping[str, Sequence[str]] | None = None
 
     @property
     def passed(self) -> bool:
@@ -277,6 +281,7 @@ class Result:
             "message": self.message,
             "release": self.release,
             "node": None if self.node is None else dict(self.node),
+            "level_names": None if self.level_names is None else {k: list(v) for k, v in self.level_names.items()},
             "intervals": None if self.intervals is None else dict(self.intervals),
             "recoding": None if self.recoding is None else dict(self.recoding),
             "rows": dict(self.rows),
@@ -311,6 +316,11 @@ def redacted_log(meter: Meter) -> tuple[str, ...]:
     return tuple(statement.redacted for statement in meter.log)
 
 
+def names_for_manifest(spec: Spec, names: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """What levels are called, for a manifest; without the labels of trees, which manifests do not hold."""
+    return {name: list(own) for name, own in names.items() if spec.quasi_identifiers[name].tree is None}
+
+
 def unreleased(
     verb: Literal["plan", "anonymize", "apply"], found: NothingToSearch | NothingFound, message: str
 ) -> Result:
@@ -329,4 +339,5 @@ def unreleased(
         search=found.summary(),
         cost=Cost(),
         notes=found.notes,
+        level_names=found.level_names,
     )

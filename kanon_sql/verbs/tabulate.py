@@ -10,8 +10,9 @@ from typing import Any, Literal
 from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
 from kanon_sql.errors import RequirementNotMet, SpecError
 from kanon_sql.frequency import source_of
+from kanon_sql.hierarchies import level_names
 from kanon_sql.release import is_untrue, refuse_foreign_release
-from kanon_sql.spec import TableSpec
+from kanon_sql.spec import Dimension, TableSpec
 from kanon_sql.tables import ProtectedTable, protected, publish_table, tabulated
 from kanon_sql.verbs.result import Cost, redacted_log
 from kanon_sql.verbs.steps import steps_dict
@@ -66,6 +67,7 @@ class Tabulation:
         dimensions: the table's dimensions, in order.
         levels: the levels that each dimension has in the table, none where only its total is left; coarser than in the
             spec where categories were collapsed.
+        level_names: what these are called, in the same places.
         rows: rows of the source; of a sample those that were drawn.
         sample: for a table of a sample: its ``fraction``, what it was drawn ``by``, whether it is ``repeatable``, the
             ``rows`` of the source, how many were ``drawn``, and the ``expansion`` that every value was multiplied by.
@@ -94,6 +96,7 @@ class Tabulation:
     method: str
     dimensions: Sequence[str]
     levels: Sequence[Sequence[int]]
+    level_names: Sequence[Sequence[str]]
     rows: int
     cells: dict[str, int]
     table: Sequence[PublishedCell]
@@ -126,6 +129,7 @@ class Tabulation:
             "method": self.method,
             "dimensions": list(self.dimensions),
             "levels": [list(levels) for levels in self.levels],
+            "level_names": [list(names) for names in self.level_names],
             "rows": self.rows,
             "sample": None if self.sample is None else dict(self.sample),
             "cells": dict(self.cells),
@@ -229,12 +233,19 @@ def _result(spec: TableSpec, found: ProtectedTable, rows: int, notes: list[str],
         method=spec.protection.method,
         dimensions=list(spec.dimensions),
         levels=[item.levels for item in spec.dimensions.values()],
+        level_names=[_names(item) for item in spec.dimensions.values()],
         rows=rows,
         cells={"total": total, "sensitive": found.sensitive, "suppressed": found.suppressed if passed else 0},
         table=_published(spec, found) if passed else (),
         cost=Cost(),
         notes=notes,
     )
+
+
+def _names(item: Dimension) -> tuple[str, ...]:
+    """What the levels of a dimension are called that have cells."""
+    names = level_names(item.hierarchy, 1 + max(item.levels, default=0))
+    return tuple(names[level] for level in item.levels)
 
 
 def _summary(result: Tabulation) -> dict[str, Any]:

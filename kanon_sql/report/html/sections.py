@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 from kanon_sql.report.html.attackers import ATTACKERS, attackers
 from kanon_sql.report.html.attacks import OF_AUDITS, attacks, notes_of_attacks, risks, skipped
 from kanon_sql.report.html.blocks import Block, Cells, Facts, Figure, Prose, Section, Verbatim, generic, in_words
+from kanon_sql.report.levels import level_cells, names_cells
 from kanon_sql.report.pictures import Picture, pictures_of
 from kanon_sql.report.recoding import METHODS, column_cells, recoding_in_words
 from kanon_sql.report.run import Run
@@ -134,17 +135,17 @@ def _generalized(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     if run.recoding is not None:
         name, does = METHODS[run.recoding["method"]]
         yield Prose(
-            f"{name}: {does}. {recoding_in_words(run.recoding)}. "
+            f"{name}: {does}. {recoding_in_words(run.recoding, run.level_names)}. "
             "The mean loss of a column is that of its cells: (values under the label - 1) / (values - 1)."
         )
         heads = ["quasi-identifier", "mean loss#", "labels#", "rows by the level of their label"]
-        yield Cells(heads, [list(cells) for cells in column_cells(run.recoding)])
+        yield Cells(heads, [list(cells) for cells in column_cells(run.recoding, run.level_names)])
         return
     assert run.node is not None
     if "loss" in pictures:
         yield Figure(pictures["loss"])
     else:
-        yield Cells(["quasi-identifier", "level#"], [[name, str(level)] for name, level in run.node.items()])
+        yield Cells(["quasi-identifier", "level#", "which is"], level_cells(run.node, run.level_names))
     if run.intervals:
         yield Prose("Level 1 is an interval of values that the search chose:")
         yield Cells(["quasi-identifier", "intervals#"], [[name, number(n)] for name, n in run.intervals.items()])
@@ -246,6 +247,9 @@ def _search(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
         ]
         yield Prose("The runners-up:")
         yield from generic(rows)
+    if run.level_names and ("trade-off" in pictures or runners_up):
+        yield Prose("Levels stand in the order of the quasi-identifiers; they are called:")
+        yield Cells(["quasi-identifier", "level#", "which is"], names_cells(run.level_names))
 
 
 def _without_node(item: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import inf
 
+from kanon_sql.report.levels import Names, level_in_words
 from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale, clipped, ticks
 from kanon_sql.report.words import metric, number, percent, plural
 from kanon_sql.verbs.details import AttributeDetails, Details, Distance, DistanceDetails, RangeDetails, TableDetails
@@ -108,8 +109,8 @@ def distances(details: Details, attribute: str, distance: Distance) -> Picture |
     )
 
 
-def losses(attributes: Sequence[AttributeDetails]) -> Picture | None:
-    """How much of each quasi-identifier's detail is lost."""
+def losses(attributes: Sequence[AttributeDetails], names: Names | None = None) -> Picture | None:
+    """How much of each quasi-identifier's detail is lost; what its level is called, where that is known."""
     if not attributes:
         return None
     canvas, row, label = Canvas(), 34, 150
@@ -117,7 +118,8 @@ def losses(attributes: Sequence[AttributeDetails]) -> Picture | None:
     for index, item in enumerate(attributes):
         top = 4 + index * row
         canvas.text("strong", 0, top + 12, clipped(item.name, label - 10))
-        canvas.text("small", 0, top + 26, f"level {item.level} of {item.height}")
+        said = level_in_words(names, item.name, item.level)
+        canvas.text("small", 0, top + 26, clipped(said or f"level {item.level} of {item.height}", label - 10))
         canvas.rect("track", label, top + 4, x(1) - label, 18)
         canvas.rect("release", label, top + 4, x(item.loss) - label, 18, f"{item.name}: {metric(100 * item.loss)} %")
         canvas.text("", WIDTH, top + 17, f"{_rounded(item.loss)} %", "end")
@@ -129,8 +131,17 @@ def losses(attributes: Sequence[AttributeDetails]) -> Picture | None:
         "nothing but the top; suppressed rows lose everything.",
         size=(WIDTH, 8 + row * len(attributes)),
         marks=canvas.marks,
-        heads=["quasi-identifier", "level#", "highest level#", "loss#"],
-        rows=[[item.name, str(item.level), str(item.height), f"{metric(100 * item.loss)} %"] for item in attributes],
+        heads=["quasi-identifier", "level#", "which is", "highest level#", "loss#"],
+        rows=[
+            [
+                item.name,
+                str(item.level),
+                level_in_words(names, item.name, item.level),
+                str(item.height),
+                f"{metric(100 * item.loss)} %",
+            ]
+            for item in attributes
+        ],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from kanon_sql.report.levels import Names, node_in_words
 from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale
 from kanon_sql.report.words import number
 from kanon_sql.search import Known, Lattice, Node
@@ -25,20 +26,21 @@ KINDS: dict[Known, tuple[str, str]] = {
 _STEP, _ROW = 30, 40
 
 
-def lattice(found: LatticeDetails, chosen: Node | None, minimal: bool) -> Picture:
+def lattice(found: LatticeDetails, chosen: Node | None, minimal: bool, names: Names | None = None) -> Picture:
     """The lattice by height, highest first.
 
     Args:
         found: what is known of it.
         chosen: the chosen node.
         minimal: whether all k-minimal nodes are known.
+        names: what levels are called.
     """
     canvas = Canvas()
     legend = _legend(canvas, found, chosen, minimal)
     if found.nodes is None:
         size = _by_height(canvas, found.heights, None if chosen is None else sum(chosen), legend)
     else:
-        size = _by_node(canvas, found, chosen, legend)
+        size = _by_node(canvas, found, chosen, legend, names)
     kinds = _kinds(found)
     return Picture(
         name="lattice",
@@ -116,7 +118,9 @@ def _by_height(canvas: Canvas, heights: Sequence[HeightDetails], chosen: int | N
     return WIDTH, int(top + row * len(heights) + 4)
 
 
-def _by_node(canvas: Canvas, found: LatticeDetails, chosen: Node | None, top: float) -> tuple[int, int]:
+def _by_node(
+    canvas: Canvas, found: LatticeDetails, chosen: Node | None, top: float, names: Names | None
+) -> tuple[int, int]:
     assert found.nodes is not None
     rows: dict[int, list[Node]] = {}
     for item in found.nodes:
@@ -143,7 +147,7 @@ def _by_node(canvas: Canvas, found: LatticeDetails, chosen: Node | None, top: fl
     for item in found.nodes:
         x, y = places[item.node]
         mark, words = KINDS[item.known]
-        levels = ", ".join(f"{name} {level}" for name, level in zip(found.attributes, item.node, strict=True))
+        levels = node_in_words(dict(zip(found.attributes, item.node, strict=True)), names)
         tip = f"{levels}: {'chosen' if item.node == chosen else words}{', k-minimal' if item.minimal else ''}"
         canvas.circle(mark, x, y, 6, tip)
         if item.minimal:

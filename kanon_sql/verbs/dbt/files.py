@@ -24,7 +24,7 @@ from kanon_sql.hierarchies import read_hierarchy, with_top
 from kanon_sql.models import model_of
 from kanon_sql.spec import FileHierarchy, Spec, TableHierarchy, TreeHierarchy
 from kanon_sql.sql import Dialect
-from kanon_sql.verbs.dbt.labels import Given, labelled, released_columns
+from kanon_sql.verbs.dbt.labels import Given, escaped, labelled, released_columns
 
 __all__ = ["ADAPTERS", "MARK", "REQUIREMENTS", "files_of"]
 
@@ -58,12 +58,14 @@ class _Release:
     Attributes:
         tables: schema parts -> the tables of it that models read, with the columns of those that are hierarchies.
         seeds: seed -> its rows.
+        level_names: per quasi-identifier, what its levels are called.
     """
 
     spec: Spec
     name: str
     columns: Mapping[str, Column]
     node: Mapping[str, int]
+    level_names: Mapping[str, Sequence[str]]
     dialect: Dialect
     tables: dict[tuple[str, ...], dict[str, Sequence[str] | None]] = field(default_factory=dict)
     seeds: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
@@ -72,6 +74,10 @@ class _Release:
     def identifiers(self) -> list[str]:
         spec = self.spec
         return list(dict.fromkeys([*spec.identifiers, *([] if spec.unit is None else [spec.unit])]))
+
+    def level_name(self, column: str) -> str:
+        """What its chosen level is called, as text that Jinja leaves as it is."""
+        return escaped(self.level_names[column][self.node[column]])
 
     def table(self, parts: tuple[str, ...], hierarchy: Sequence[str] | None = None) -> str:
         """Declare a table; how a model refers to it."""
@@ -88,6 +94,7 @@ def files_of(
     columns: Mapping[str, Column],
     hierarchy_tables: Mapping[str, Sequence[str]],
     node: Mapping[str, int],
+    level_names: Mapping[str, Sequence[str]],
     dialect: Dialect,
     source: str | None,
     models: PurePosixPath,
@@ -100,6 +107,7 @@ def files_of(
         columns: the source's columns by name, in order.
         hierarchy_tables: the columns of each hierarchy that is a table, by quasi-identifier.
         node: the chosen levels.
+        level_names: per quasi-identifier, what its levels are called.
         dialect: the engine's, one of :data:`ADAPTERS`.
         source: how models refer to the source; None to declare it as a dbt source.
         models: the project's directory for models.
@@ -111,7 +119,7 @@ def files_of(
     """
     assert spec.release is not None
     assert spec.source.table is not None
-    release = _Release(spec, spec.release[-1], columns, node, dialect)
+    release = _Release(spec, spec.release[-1], columns, node, level_names, dialect)
     given = {
         name: found
         for name in spec.quasi_identifiers
@@ -253,6 +261,7 @@ def _properties(release: _Release) -> str:
                 "kanon_sql": {
                     "spec_sha256": spec.hash,
                     "levels": dict(release.node),
+                    "level_names": {name: release.level_name(name) for name in release.node},
                     "requirements": [_requirement(item) for item in spec.privacy],
                     "suppression_limit": spec.suppression.limit,
                 }
@@ -321,5 +330,5 @@ def _source(release: _Release, schema: tuple[str, ...]) -> dict[str, Any]:
 
 def _role(release: _Release, column: str) -> str:
     if column in release.node:
-        return f"Quasi-identifier at level {release.node[column]} of its hierarchy."
+        return f"Quasi-identifier at level {release.node[column]} of its hierarchy: {release.level_name(column)}."
     return "Sensitive attribute." if column in release.spec.sensitive else "As in the source."

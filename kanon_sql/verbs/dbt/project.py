@@ -101,7 +101,8 @@ def dbt(
             for name, item in spec.quasi_identifiers.items()
             if isinstance(item.hierarchy, TableHierarchy)
         }
-    texts = files_of(spec, columns, tables, result.node, engine.dialect, source, models, seeds)
+    assert result.level_names is not None
+    texts = files_of(spec, columns, tables, result.node, result.level_names, engine.dialect, source, models, seeds)
     return DbtResult(result, _write(project, texts))
 
 

@@ -30,16 +30,9 @@ from kanon_sql.hierarchies import (
 )
 from kanon_sql.models import models_of
 from kanon_sql.spec import (
-    DatesHierarchy,
-    FileHierarchy,
     Hierarchy,
-    IntervalsHierarchy,
-    PointHierarchy,
-    PrefixHierarchy,
     QuasiIdentifier,
     Spec,
-    SqlHierarchy,
-    TableHierarchy,
     TreeHierarchy,
     format_table_name,
 )
@@ -223,11 +216,11 @@ def _described(
     counts = _label_counts(workspace, found)
     known = coverage.values - coverage.null_values - coverage.uncovered
     levels = [
-        Level(level, _by(item.hierarchy.hierarchy, level), counts[level][0], counts[level][1] if with_rows else None,
+        Level(level, table.level_names[level], counts[level][0], counts[level][1] if with_rows else None,
               _in_spec(item.hierarchy.hierarchy, level))
         for level in table.levels
     ]  # fmt: skip
-    levels.append(Level(table.height, "everything", min(1, known), None, ()))
+    levels.append(Level(table.height, table.level_names[table.height], min(1, known), None, ()))
     return AttributeHierarchy(
         name=item.name,
         role=item.role,
@@ -320,28 +313,6 @@ def _in_order(row: tuple[str, ...]) -> tuple[bool, Decimal, str]:
 def _kind(item: QuasiIdentifier) -> str:
     kinds = ("intervals", "prefix", "dates", "file", "tree", "table", "point", "sql")
     return next((kind for kind in kinds if getattr(item, kind) is not None), "value")
-
-
-def _by(rule: Hierarchy, level: int) -> str:
-    """How the spec makes the labels of a level, in words."""
-    if isinstance(rule, PointHierarchy):
-        return f"cells of depth {rule.point.depths[level]}"
-    if level == 0:
-        return "the value"
-    if isinstance(rule, IntervalsHierarchy):
-        return f"intervals of {rule.widths[level - 1].normalize():f}"
-    if isinstance(rule, PrefixHierarchy):
-        kept = rule.keep[level - 1]
-        return "first character" if kept == 1 else f"first {kept} characters"
-    if isinstance(rule, DatesHierarchy):
-        return rule.units[level - 1]
-    if isinstance(rule, SqlHierarchy):
-        return rule.expressions[level - 1]
-    if isinstance(rule, FileHierarchy):
-        return f"column {level + 1} of the file"
-    if isinstance(rule, TableHierarchy):
-        return f"column {level + 1} of the table"
-    return f"level {level} of the tree"
 
 
 def _in_spec(rule: Hierarchy, level: int) -> tuple[str, ...]:

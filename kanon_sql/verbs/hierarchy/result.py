@@ -23,7 +23,7 @@ class Level:
 
     Attributes:
         level: its number; 0 is the value.
-        by: how the spec makes its labels, in words.
+        by: how the spec makes its labels: the level's name, as in results.
         labels: how many different labels the data uses.
         fewest_rows: rows of the rarest of them; None without a row, or where values were given and no rows.
         in_spec: labels that stand in the spec itself, in its order; at most :data:`LISTED`.
