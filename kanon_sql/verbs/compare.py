@@ -14,7 +14,7 @@ from kanon_sql.frequency import KeptSets
 from kanon_sql.models import models_of
 from kanon_sql.spec import RecodingOptions, Spec, Utility, classify_faults, parse_recoding, recoding_faults
 from kanon_sql.verbs.plan import plan
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Charted, Result
 
 __all__ = ["Compared", "Comparison", "compare", "with_k"]
 
@@ -73,7 +73,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Charted):
     """Several plans side by side.
 
     Attributes:
