@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from command_line import make_clinic, refused, run
 from conftest import Database
-from test_browser import browser, opened  # noqa: F401
+from test_browser import opened
 from test_report import CLOSE, Page
 
 import kanon_sql
@@ -232,7 +232,7 @@ addEventListener("load", () => setTimeout(() => {
 
 
 @pytest.mark.slow
-def test_the_example_notebook_in_jupyterlabs_clothes(browser: str, tmp_path: Path) -> None:  # noqa: F811
+def test_the_example_notebook_in_jupyterlabs_clothes(browser: str, tmp_path: Path) -> None:
     nbformat = pytest.importorskip("nbformat")
     pytest.importorskip("ipykernel")
     from nbclient import NotebookClient
@@ -271,7 +271,7 @@ def test_the_example_notebook_in_jupyterlabs_clothes(browser: str, tmp_path: Pat
 def test_an_interactive_page_draws_in_the_browser(
     browser: str,
     planned: kanon_sql.Result,
-    tmp_path: Path,  # noqa: F811
+    tmp_path: Path,
 ) -> None:
     pytest.importorskip("vl_convert")
     page = tmp_path / "page.html"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -12,6 +13,7 @@ import pytest
 from conftest import Database
 from hypothesis import given
 from hypothesis import strategies as st
+from servers import subject_of
 from strategies import examples
 
 import kanon_sql
@@ -241,3 +243,38 @@ def test_what_promises_more_has_none(database: Database, changes: dict[str, Any]
     base = {key: value for key, value in BASE.items() if key != "suppression"}
     with pytest.raises(UnsupportedError, match="promises more than exact counts"):
         kanon_sql.anonymize(database.engine, kanon_sql.Spec.from_dict({**base, **changes}), distributions=True)
+
+
+# --- Every engine ----------------------------------------------------------------------------
+
+KINDS = {"age": "integer", "town": "text", "sick": "text"}
+
+
+@pytest.mark.parametrize(
+    "name", ["duckdb", "postgres", "sqlite", "mariadb", "clickhouse", pytest.param("spark", marks=pytest.mark.slow)]
+)
+def test_every_engine_counts_the_same(name: str) -> None:
+    draw = random.Random(1)
+    rows = [
+        (draw.choice([None, *range(6)]), draw.choice(["a", "b", "c", None]), draw.choice(["x", "y", None]))
+        for _ in range(200)
+    ]
+    rows += [(7, "d", "z"), (8, "d", "z"), (9, "d", "x"), (0, "d", "x"), (1, "d", "y")]
+    with subject_of(name) as subject:
+        subject.table("people", KINDS, rows)
+        engine = subject.connect()
+        try:
+            for level in (0, 1):
+                quasi = {
+                    "age": {"intervals": [2], "minimum_level": level, "maximum_level": level},
+                    "town": {**TREE, "maximum_level": 0},
+                }
+                result = kanon_sql.plan(engine, spec_of(quasi_identifiers=quasi), distributions=True)
+                assert result.rows["suppressed"] >= 3
+                assert result.details is not None
+                for place, item in enumerate(result.details.distributions):
+                    as_expected(item, expected(rows, [level, 0], 3, place, counting.MOST))
+                assert any(item.source for item in result.details.distributions)
+        finally:
+            engine.close()
+            subject.drop("people")

@@ -24,7 +24,7 @@ _DRAW = """
     target.style.width = "100%";
     place.replaceChildren(target);
     const actions = {source: false, compiled: false, editor: false};
-    window.vegaEmbed(target, spec, {renderer: "svg", logLevel: window.vega.Error, actions})
+    window.vegaEmbed(target, spec, {renderer: "svg", logLevel: 1, actions})
       .catch(() => place.replaceChildren(...picture));
   };
   const all = () => document.querySelectorAll("[data-chart]").forEach((place) => draw(place.dataset.chart, place));
