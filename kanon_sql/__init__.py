@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from kanon_sql.engines import connect
     from kanon_sql.errors import KanonError, RequirementNotMet, SpecError
     from kanon_sql.evaluate import Budget
+    from kanon_sql.report.charts import altair_chart
     from kanon_sql.report.evidence import evidence_report
     from kanon_sql.report.html import html_fragment, html_report
     from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
@@ -52,6 +53,7 @@ __all__ = [
     "TableSpec",
     "Tabulation",
     "__version__",
+    "altair_chart",
     "anonymize",
     "anonymize_parties",
     "apply",
@@ -94,6 +96,7 @@ _HOME = {
     "SpecError": "kanon_sql.errors",
     "TableSpec": "kanon_sql.spec",
     "Tabulation": "kanon_sql.verbs.tabulate",
+    "altair_chart": "kanon_sql.report.charts",
     "anonymize": "kanon_sql.verbs.anonymize",
     "anonymize_parties": "kanon_sql.verbs.parties",
     "apply": "kanon_sql.verbs.apply",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -157,3 +159,15 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KANON_SQL_DATABASE", raising=False)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def browser() -> str:
+    """Chromium, or what KANON_BROWSER names."""
+    name = os.environ.get("KANON_BROWSER", "chromium")
+    found = shutil.which(name)
+    if found is None:
+        if os.environ.get("KANON_REQUIRE_BROWSER"):
+            pytest.fail(f"KANON_REQUIRE_BROWSER is set, and there is no {name}")
+        pytest.skip(f"there is no {name}")
+    return found

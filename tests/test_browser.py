@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -55,17 +54,6 @@ addEventListener("load", () => {
 });
 </script>
 """
-
-
-@pytest.fixture(scope="module")
-def browser() -> str:
-    name = os.environ.get("KANON_BROWSER", "chromium")
-    found = shutil.which(name)
-    if found is None:
-        if os.environ.get("KANON_REQUIRE_BROWSER"):
-            pytest.fail(f"KANON_REQUIRE_BROWSER is set, and there is no {name}")
-        pytest.skip(f"there is no {name}")
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -190,7 +190,7 @@ def test_the_verdict_comes_first(reported: Path) -> None:
 def test_every_picture_is_there_with_its_numbers(reported: Path) -> None:
     found = read_run(json.loads((reported / "anonymize.json").read_text()), "here")
     drawn = pictures_of(found)
-    assert list(drawn) == ["loss", "class-sizes", "risk", "distances-1", "lattice", "trade-off"]
+    assert list(drawn) == ["loss", "class-sizes", "risk", "distances-1", "lattice", "frontier"]
     for picture in drawn.values():
         ElementTree.fromstring(picture.standalone())
         assert picture.description.endswith(".")
@@ -217,9 +217,12 @@ def test_a_large_lattice_is_drawn_by_height(reported: Path, monkeypatch: pytest.
     assert [row[:2] for row in pictures_of(read_run(data, "here"))["lattice"].rows] == [row[:2] for row in small.rows]
 
 
-def test_a_run_without_details_has_a_report_without_pictures(reported: Path) -> None:
+def test_a_run_without_details_has_the_sizes_of_its_classes(reported: Path) -> None:
     data = json.loads((reported / "plan.json").read_text())
-    data["details"] = None
+    (sizes,) = pictures_of(read_run({**data, "details": None}, "here")).values()
+    assert sizes.name == "class-sizes"
+    assert sum(int(row[2].replace(",", "")) for row in sizes.rows) == data["rows"]["released"]
+    data["details"], data["class_sizes"] = None, []
     page = run_report(read_run(data, "here"))
     Page(page)
     assert "<svg" not in page
@@ -273,7 +276,7 @@ def test_pictures_as_files(reported: Path, tmp_path: Path) -> None:
         assert result.exit_code == 0, result.output
         files = sorted((tmp_path / form).iterdir())
         assert [path.name for path in files] == [
-            f"{name}.{form}" for name in ("class-sizes", "distances-1", "lattice", "loss", "risk", "trade-off")
+            f"{name}.{form}" for name in ("class-sizes", "distances-1", "frontier", "lattice", "loss", "risk")
         ]
         assert all(path.read_bytes().startswith(start) for path in files)
 

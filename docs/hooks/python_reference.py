@@ -20,7 +20,7 @@ SECTIONS = {
         "estimate", "render", "init", "ledger", "plan_parties", "anonymize_parties",
     ],
     "Options": ["Budget", "Republication"],
-    "Reports": ["html_report", "html_fragment"],
+    "Reports": ["html_report", "html_fragment", "altair_chart"],
     "Results": [
         "Result", "AuditResult", "HierarchyResult", "Tabulation", "CloakResult", "Perturbation", "PartiesResult",
     ],

@@ -16,6 +16,7 @@ __all__ = [
     "At",
     "CheckFormat",
     "Database",
+    "Distributions",
     "FailOnWarning",
     "Format",
     "Key",
@@ -198,6 +199,13 @@ ReportFile = Annotated[
     Path | None,
     typer.Option(
         "--report", metavar="PATH", show_default=False, help="Also write a report, one HTML file that opens offline."
+    ),
+]
+Distributions = Annotated[
+    bool,
+    typer.Option(
+        "--distributions",
+        help="Also count rows by label, before and after, for --report and --format json; this shows labels.",
     ),
 ]
 Parties = Annotated[

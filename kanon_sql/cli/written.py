@@ -22,6 +22,7 @@ __all__ = [
     "print_result",
     "print_text",
     "refuse_report_path",
+    "refuse_unshown",
     "write_manifest",
     "write_report",
     "write_result_report",
@@ -36,6 +37,16 @@ def refuse_report_path(path: Path | None, option: str) -> None:
     """
     if path is not None and (path.is_dir() or not path.parent.is_dir()):
         raise SpecError(f"{option} {path}: expected a file in an existing directory")
+
+
+def refuse_unshown(distributions: bool, path: Path | None, output: OutputFormat) -> None:
+    """Refuse to count distributions that nothing would show.
+
+    Raises:
+        SpecError: they are asked for without a report and without JSON.
+    """
+    if distributions and path is None and output is not OutputFormat.json:
+        raise SpecError("--distributions is for --report PATH and --format json; name one of them")
 
 
 def write_report(run: Session, path: Path | None, page: str) -> None:

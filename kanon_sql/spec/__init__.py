@@ -21,6 +21,7 @@ from kanon_sql.spec.disclosure import (
     DeltaDisclosureRequirement,
     PSensitiveRequirement,
 )
+from kanon_sql.spec.display import Displayed
 from kanon_sql.spec.hierarchy import (
     DatesHierarchy,
     FileHierarchy,
@@ -83,6 +84,7 @@ __all__ = [
     "DeltaPresenceRequirement",
     "DifferentialPrivacyRequirement",
     "Dimension",
+    "Displayed",
     "EpsilonPrivacyRequirement",
     "FileHierarchy",
     "Hierarchy",

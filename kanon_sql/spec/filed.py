@@ -11,6 +11,7 @@ from pydantic import PrivateAttr, ValidationError
 
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.spec.checks import AT_KEY, Fault, Part, fail
+from kanon_sql.spec.display import Displayed
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.redact import redact_location, redact_sql
 from kanon_sql.spec.sections import Source
@@ -36,7 +37,7 @@ def redacted_source(source: Source) -> Any:
     return source.to_dict() if source.file is None else {"file": redact_location(source.file)}
 
 
-class Filed(Part):
+class Filed(Displayed, Part):
     """A spec that a user writes a file for.
 
     Attributes:

@@ -19,6 +19,7 @@ from kanon_sql.spec.differential_privacy import (
     differential_privacy_faults,
     differential_privacy_in,
 )
+from kanon_sql.spec.display import Displayed
 from kanon_sql.spec.hierarchy import TABLE_NAME, QuasiIdentifier, table_name
 from kanon_sql.spec.ledger import LedgerOptions, ledger_faults
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
@@ -71,7 +72,7 @@ _COLUMN_LIST = Annotated[
 ]
 
 
-class Spec(Part):
+class Spec(Displayed, Part):
     """A spec, checked. Make one with :meth:`load`, :meth:`parse` or :meth:`from_dict`.
 
     Attributes:

@@ -14,6 +14,7 @@ from pydantic import Field, PrivateAttr, ValidationError, WithJsonSchema
 
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.spec.checks import AT_KEY, Fault, Part, checked, did_you_mean, fail, integer, items, share, text
+from kanon_sql.spec.display import Displayed
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.masking import Masking, parse_maskings
@@ -66,7 +67,7 @@ class Linkage(Part):
     ] = Field(default=None, description="The largest share of rows that may be found.")
 
 
-class PerturbSpec(Part):
+class PerturbSpec(Displayed, Part):
     """The spec of an untruthful release, checked. Make one with :meth:`load`, :meth:`parse` or :meth:`from_dict`.
 
     Attributes:

@@ -35,7 +35,8 @@ from kanon_sql.release import (
 from kanon_sql.search import MAX_NODES
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.classify import classified
-from kanon_sql.verbs.details import of_search, with_statements
+from kanon_sql.verbs.details import with_statements
+from kanon_sql.verbs.distributions import Asked, details_of, refuse_distributions
 from kanon_sql.verbs.invariant import invariantly_released
 from kanon_sql.verbs.private import privately_released
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_nodes_of_local
@@ -61,6 +62,7 @@ def anonymize(
     budget: Budget | None = None,
     all_minimal: bool = False,
     details: bool = False,
+    distributions: bool = False,
     fail_on_warning: bool = False,
 ) -> Result:
     """Publish a release that satisfies the spec's requirements, or publish nothing.
@@ -76,6 +78,9 @@ def anonymize(
         all_minimal: also determine all k-minimal generalizations, where the algorithm and the requirements allow it.
         details: also count what a report shows, and put it into the manifest. This takes one more statement
             and no scan of the source.
+        distributions: also count, as part of the details, how the rows of the source and of the release are distributed
+            over the labels of each column, in one or two statements per column. It shows labels; those with fewer rows
+            than k are merged.
         fail_on_warning: publish nothing where there is a warning, whichever it is.
 
     Returns:
@@ -86,6 +91,7 @@ def anonymize(
     Raises:
         SpecError: the spec names no release, something else stands under the release's name, or the ledger
             holds a release that cannot be compared with.
+        UnsupportedError: ``distributions`` was asked for where labels overlap or persons are protected.
         VerificationError: the written table failed its verification and was dropped.
         KanonError: any other error of :mod:`kanon_sql.errors`.
 
@@ -102,6 +108,9 @@ def anonymize(
         refuse_nodes_of_local(spec, "--all-minimal")
     if engine.read_only:
         raise SpecError(f"the connection to {engine.label} is read-only; anonymize has to write")
+    if distributions:
+        refuse_distributions(spec)
+    asked: Asked = "distributions" if distributions else details
     started = time.perf_counter()
     if (private := spec.differential_privacy) is not None:
         refuse_to_fail(private.name, on_any=fail_on_warning)
@@ -131,12 +140,12 @@ def anonymize(
 
         if spec.recoding.is_full_domain:
             result = _searched(
-                engine, spec, report, budget, earlier, started, all_minimal=all_minimal, details=details,
+                engine, spec, report, budget, earlier, started, all_minimal=all_minimal, details=asked,
                 fail_on_warning=fail_on_warning,
             )  # fmt: skip
         else:
             with recoded(engine, spec, report, budget) as found:
-                result, _ = released(found, earlier, started, details=details, fail_on_warning=fail_on_warning)
+                result, _ = released(found, earlier, started, details=asked, fail_on_warning=fail_on_warning)
         cost = Cost.of(meter, time.perf_counter() - started)
         return replace(result, cost=cost, sql=redacted_log(meter), details=with_statements(result.details, meter.log))
 
@@ -150,7 +159,7 @@ def _searched(
     started: float,
     *,
     all_minimal: bool,
-    details: bool,
+    details: Asked,
     fail_on_warning: bool,
 ) -> Result:
     """The best node, published; or a coarser one, where it conflicts with a ledger that wants that."""
@@ -175,7 +184,7 @@ def _coarser(
     started: float,
     budget: Budget | None,
     *,
-    details: bool,
+    details: Asked,
     fail_on_warning: bool,
 ) -> Result:
     """The best node at or above the levels of the earlier releases that is safe beside them, published.
@@ -221,7 +230,7 @@ def released(
     started: float,
     *,
     refused: int | None = None,
-    details: bool,
+    details: Asked,
     applied: Kept | None = None,
     fail_on_warning: bool = False,
 ) -> tuple[Result, JointVerdict | None]:
@@ -240,7 +249,7 @@ def released(
     spec = found.spec
     assert spec.release is not None
     verb: Literal["anonymize", "apply"] = "anonymize" if applied is None else "apply"
-    more = of_search(found) if details else None
+    more = details_of(found, details)
     if isinstance(found, NothingToSearch | NothingFound):
         return replace(unreleased(verb, found, f"nothing was published: {found.failure()}"), details=more), None
     metrics, rows = found.metrics(), found.rows()

@@ -27,7 +27,7 @@ from kanon_sql.errors import Problem, RequirementNotMet, SpecError, UnsupportedE
 from kanon_sql.frequency import open_table, source_of
 from kanon_sql.models import models_of
 from kanon_sql.objects import accepts_objects
-from kanon_sql.spec import Spec, parse_table_name
+from kanon_sql.spec import Displayed, Spec, parse_table_name
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.audit_options import AuditOptions, parsed_hierarchies
 from kanon_sql.verbs.result import Cost, redacted_log
@@ -37,7 +37,7 @@ __all__ = ["AuditResult", "audit"]
 
 
 @dataclass(frozen=True)
-class AuditResult:
+class AuditResult(Displayed):
     """What the attacks on a release achieve.
 
     Attributes:

@@ -15,7 +15,7 @@ from kanon_sql.models import models_of
 from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import RecodingOptions, Spec, Utility, classify_faults, parse_recoding, recoding_faults
 from kanon_sql.verbs.plan import plan
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Charted, Result
 
 __all__ = ["Compared", "Comparison", "compare", "with_k"]
 
@@ -74,7 +74,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Charted):
     """Several plans side by side.
 
     Attributes:

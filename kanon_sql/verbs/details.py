@@ -1,7 +1,8 @@
 """What a report shows beyond a result: histograms, losses, the lattice by height, what ran.
 
 It is asked for with ``details=True``; it costs one statement and no scan of the source. Everything in it is a count,
-a share, or a name out of the spec; it has no value of the data.
+a share, or a name out of the spec; it has no value of the data, except for the labels of distributions, which are
+asked for by name.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ from kanon_sql.version import __version__
 
 __all__ = [
     "AttributeDetails",
+    "CellDetails",
     "Details",
     "Distance",
     "DistanceDetails",
+    "DistributionDetails",
     "HeightDetails",
     "LatticeDetails",
     "NodeDetails",
@@ -167,6 +170,40 @@ class SolutionDetails(_Part):
     metric: float | None
 
 
+class CellDetails(_Part):
+    """A label, or several that are merged, and how many rows have it.
+
+    Attributes:
+        label: as it is released; None for NULL, and for merged labels.
+        source: rows of the source; None where the source may not be shown.
+        released: rows of the release.
+        merged: whether these are the labels that are not shown by themselves.
+    """
+
+    label: str | None
+    source: int | None
+    released: int
+    merged: bool
+
+
+class DistributionDetails(_Part):
+    """How the rows are distributed over the labels of a column; see :mod:`kanon_sql.verbs.distributions`.
+
+    Attributes:
+        name: the column's.
+        level: of its hierarchy; None for a sensitive attribute.
+        least: a label with fewer rows is merged with others.
+        source: whether the source's rows are shown beside the release's.
+        cells: the labels in order, the merged ones last; none where a small count would follow from any of them.
+    """
+
+    name: str
+    level: int | None
+    least: int
+    source: bool
+    cells: tuple[CellDetails, ...]
+
+
 class Details(_Part):
     """What a report shows beyond a result.
 
@@ -178,6 +215,7 @@ class Details(_Part):
         attributes: per quasi-identifier; none without a node.
         lattice: None for ``check``, where there is nothing to search, and for algorithms that choose intervals.
         solutions: the satisfying nodes that were measured, best first.
+        distributions: of the rows over the labels of each column; empty unless asked for.
         statements: template -> how many statements of it ran.
         spec: without credentials, literals of SQL, or labels of trees.
     """
@@ -192,6 +230,7 @@ class Details(_Part):
     attributes: tuple[AttributeDetails, ...] = ()
     lattice: LatticeDetails | None = None
     solutions: tuple[SolutionDetails, ...] = ()
+    distributions: tuple[DistributionDetails, ...] = ()
     statements: dict[str, int] = {}
     spec: dict[str, Any]
 

@@ -27,7 +27,8 @@ from kanon_sql.recode import Recoded, recoded
 from kanon_sql.spec import Spec, parse_recoding
 from kanon_sql.verbs.beside import QUICK, is_quick, may_be_quick, with_another
 from kanon_sql.verbs.classify import classified
-from kanon_sql.verbs.details import of_search, with_statements
+from kanon_sql.verbs.details import with_statements
+from kanon_sql.verbs.distributions import details_of, refuse_distributions
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_bound, refuse_nodes_of_local, with_bound
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
@@ -50,6 +51,7 @@ def plan(
     matrix: bool = False,
     bound: bool = False,
     details: bool = False,
+    distributions: bool = False,
     beside: str | Mapping[str, Any] | None = None,
     kept: KeptSets | None = None,
     fail_on_warning: bool = False,
@@ -69,6 +71,9 @@ def plan(
             others: numbers for vectors, levels, and no value.
         bound: also compute what no local recoding with these hierarchies loses less than.
         details: also count what a report shows, in one more statement and no scan of the source.
+        distributions: also count, as part of the details, how the rows of the source and of the release are distributed
+            over the labels of each column, in one or two statements per column. It shows labels; those with fewer rows
+            than k are merged.
         beside: another recoding, such as ``local``: also make it, on the same frequency sets, and say what it would
             lose instead. It takes the statements of a run of its own, and no scan of the source. ``quick`` asks for
             ``local`` beside a full-domain plan where that takes about a second: DuckDB, at most 50,000 different
@@ -83,8 +88,9 @@ def plan(
 
     Raises:
         SpecError: ``beside`` is no recoding.
-        UnsupportedError: ``explain`` or ``matrix`` was asked for with an algorithm that chooses intervals, or with
-            local recoding; ``matrix`` without a k; or ``bound`` without local recoding.
+        UnsupportedError: ``explain``, ``matrix`` or ``distributions`` was asked for with an algorithm that chooses
+            intervals, or with local recoding; ``distributions`` with a unit; ``matrix`` without a k; or ``bound``
+            without local recoding.
         SearchTooLarge: ``matrix`` was asked for with more distance vectors than anybody would read.
         KanonError: any other error of :mod:`kanon_sql.errors`.
 
@@ -110,6 +116,8 @@ def plan(
             refuse_nodes_of_local(spec, option)
     if bound:
         refuse_bound(spec)
+    if distributions:
+        refuse_distributions(spec)
     outliers = refuse_without_k(models_of(spec)) if matrix else None
     quick = beside == QUICK and not (explain or all_minimal or matrix) and may_be_quick(engine, spec)
     other = None if beside is None or beside == QUICK else parse_recoding(beside)
@@ -133,7 +141,7 @@ def plan(
                 distances = None
                 if outliers is not None and isinstance(found, Chosen | NothingFound):
                     distances = distances_between(found.workspace, found.sets, outliers)
-                more = of_search(found) if details else None
+                more = details_of(found, "distributions" if distributions else details)
                 if quick and isinstance(found, Chosen) and is_quick(engine, found):
                     other = parse_recoding("local")
             if other is not None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from kanon_sql.engines import Meter
 from kanon_sql.errors import RequirementNotMet, UnsupportedError
 from kanon_sql.search import Explained
+from kanon_sql.spec import Displayed
 
 if TYPE_CHECKING:
     from kanon_sql.objects import Released
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 from kanon_sql.evaluate import Distances, NothingFound, NothingToSearch, SearchSummary
 
 __all__ = [
+    "Charted",
     "Cost",
     "Result",
     "Warned",
@@ -26,6 +28,24 @@ __all__ = [
 
 
 PAGE = "docs/reference/warnings.md"
+
+
+class Charted(Displayed):
+    """Results with charts."""
+
+    def chart(self, name: str) -> Any:
+        """A chart for Altair, which analysts show, restyle and save; see :func:`kanon_sql.altair_chart`.
+
+        Args:
+            name: which one, such as ``frontier``; the error for an unknown name lists what there is.
+
+        Raises:
+            SpecError: there is no chart of this name.
+            UnsupportedError: Altair is not installed.
+        """
+        from kanon_sql import altair_chart
+
+        return altair_chart(cast("Any", self), name)
 
 
 @dataclass(frozen=True)
@@ -95,7 +115,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Charted):
     """The result of ``plan``, ``anonymize``, ``apply`` or ``check``.
 
     Attributes:
@@ -303,12 +323,6 @@ class Result:
             "m_invariance": None if self.m_invariance is None else dict(self.m_invariance),
             **revealed,
         }
-
-    def _repr_html_(self) -> str:
-        """The report, for notebooks."""
-        from kanon_sql import html_fragment
-
-        return html_fragment(self)
 
 
 def redacted_log(meter: Meter) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, ope
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.frequency import OpenTable, open_table, source_of, unknown_columns
 from kanon_sql.objects import accepts_objects
-from kanon_sql.spec import Spec, parse_table_name
+from kanon_sql.spec import Displayed, Spec, parse_table_name
 from kanon_sql.verbs.result import Cost, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
 
@@ -46,7 +46,7 @@ _NUMBERS = ("integer", "decimal", "float")
 
 
 @dataclass(frozen=True)
-class RiskResult:
+class RiskResult(Displayed):
     """The re-identification risk of a table, and what its columns tell apart.
 
     Attributes:

@@ -11,6 +11,7 @@ from kanon_sql.cli.options import (
     AllMinimal,
     At,
     Database,
+    Distributions,
     FailOnWarning,
     Format,
     Key,
@@ -32,7 +33,14 @@ from kanon_sql.cli.options import (
 )
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
-from kanon_sql.cli.written import exit_with, print_result, refuse_report_path, write_manifest, write_result_report
+from kanon_sql.cli.written import (
+    exit_with,
+    print_result,
+    refuse_report_path,
+    refuse_unshown,
+    write_manifest,
+    write_result_report,
+)
 from kanon_sql.errors import SpecError
 
 if TYPE_CHECKING:
@@ -76,6 +84,7 @@ def anonymize(
     scratch: ScratchMode = None,
     fail_on_warning: FailOnWarning = False,
     report_file: ReportFile = None,
+    distributions: Distributions = False,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -100,6 +109,7 @@ def anonymize(
         from kanon_sql.verbs.anonymize import anonymize as run_anonymize
 
         refuse_report_path(report_file, "--report")
+        refuse_unshown(distributions, report_file, output)
         if manifest is not None and no_manifest_file:
             raise SpecError("--manifest and --no-manifest-file exclude each other; leave one out")
         if party is not None or key is not None or split is Split.vertical or at != 1:
@@ -114,6 +124,7 @@ def anonymize(
                     "--max-statements": max_statements is not None,
                     "--max-bytes": max_bytes is not None,
                     "--report": report_file is not None,
+                    "--distributions": distributions,
                     "--fail-on-warning": fail_on_warning,
                     "--threads": threads is not None,
                     "--memory-limit": memory_limit is not None,
@@ -150,6 +161,7 @@ def anonymize(
             budget=budget,
             all_minimal=all_minimal,
             details=report_file is not None,
+            distributions=distributions,
             fail_on_warning=fail_on_warning,
         )
         print_result(run, result, output, all_minimal=all_minimal)

@@ -8,6 +8,7 @@ from kanon_sql.cli.given import MEMORY, load_spec
 from kanon_sql.cli.options import (
     AllMinimal,
     Database,
+    Distributions,
     FailOnWarning,
     Format,
     Key,
@@ -35,6 +36,7 @@ from kanon_sql.cli.written import (
     print_result,
     print_text,
     refuse_report_path,
+    refuse_unshown,
     write_result_report,
 )
 from kanon_sql.errors import SpecError
@@ -94,6 +96,7 @@ def plan(
     scratch: ScratchMode = None,
     fail_on_warning: FailOnWarning = False,
     report_file: ReportFile = None,
+    distributions: Distributions = False,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -118,6 +121,7 @@ def plan(
         from kanon_sql.verbs.plan import plan as run_plan
 
         refuse_report_path(report_file, "--report")
+        refuse_unshown(distributions, report_file, output)
         if estimate and report_file is not None:
             raise SpecError("--estimate and --report exclude each other; an estimate has nothing to report")
         if estimate and (explain or matrix):
@@ -142,6 +146,7 @@ def plan(
                     "--max-statements": max_statements is not None,
                     "--max-bytes": max_bytes is not None,
                     "--report": report_file is not None,
+                    "--distributions": distributions,
                     "--fail-on-warning": fail_on_warning,
                     "--threads": threads is not None,
                     "--memory-limit": memory_limit is not None,
@@ -165,6 +170,7 @@ def plan(
             bound=bound,
             beside=None if beside == "none" else beside,
             details=report_file is not None,
+            distributions=distributions,
             fail_on_warning=fail_on_warning,
         )
         print_result(run, result, output, all_minimal=all_minimal)

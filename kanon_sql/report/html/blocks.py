@@ -77,11 +77,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class Verbatim:
-    """Text as it is, such as a spec."""
+    """Text as it is, such as a spec; shown when opened, or from the start."""
 
     kind: ClassVar[str] = "verbatim"
     text: str
     summary: str = ""
+    is_open: bool = False
 
 
 @dataclass(frozen=True)

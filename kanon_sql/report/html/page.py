@@ -4,36 +4,48 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from kanon_sql.report.charts import charts_of_comparison, charts_of_run, interactive_script
 from kanon_sql.report.html.blocks import Section
 from kanon_sql.report.html.comparison import comparison_sections, comparison_tiles, comparison_verdict
-from kanon_sql.report.html.sections import sections_of, tiles_of, verdict_in_words
+from kanon_sql.report.html.sections import sections_of, sections_of_spec, tiles_of, verdict_in_words
 from kanon_sql.report.pictures import DARK, LIGHT, MARKS, variables
 from kanon_sql.report.run import Run, read_run
+from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
 from kanon_sql.version import __version__
 
 if TYPE_CHECKING:
+    from kanon_sql.verbs.audit import AuditResult
     from kanon_sql.verbs.compare import Comparison
     from kanon_sql.verbs.result import Result
+    from kanon_sql.verbs.risk import RiskResult
+
+    AnySpec = Spec | TableSpec | PerturbSpec | CloakSpec
+    Shown = Result | AuditResult | RiskResult | Comparison | AnySpec
 
 __all__ = ["comparison_report", "html_fragment", "html_report", "run_report", "sections_page"]
 
 
-def html_report(result: Result) -> str:
+def html_report(result: Result, *, interactive: bool = False) -> str:
     """Write a result as one HTML page that opens offline.
 
     Args:
         result: the result of a verb. Called with ``details=True``, the verb counts all that the page can show.
+        interactive: draw the charts by a script that is in the page, with tooltips; it makes the page 0.9 MB larger.
+            Where scripts are off, the pictures are shown that a page has otherwise.
 
     Returns:
         The text of the page.
+
+    Raises:
+        UnsupportedError: ``interactive`` is asked for, and vl-convert, which brings the script, is not installed.
 
     Examples:
         >>> result = kanon_sql.plan(db, spec, details=True)
@@ -41,14 +53,14 @@ def html_report(result: Result) -> str:
         >>> page.startswith("<!DOCTYPE html>"), "https://" in page
         (True, False)
     """
-    return run_report(read_run(result.to_dict(), "this result"))
+    return run_report(read_run(result.to_dict(), "this result"), interactive=interactive)
 
 
-def html_fragment(result: Result) -> str:
+def html_fragment(result: Shown) -> str:
     """Write a result as a part of another page, such as a notebook: a ``<style>`` and one ``<article>``.
 
     Args:
-        result: the result of a verb, as for :func:`kanon_sql.html_report`.
+        result: of any verb that has a report, a comparison, or a spec, which is shown as it stands in manifests.
 
     Returns:
         The text of the fragment.
@@ -58,20 +70,32 @@ def html_fragment(result: Result) -> str:
         >>> fragment.startswith("<style>"), "<html" in fragment
         (True, False)
     """
+    from kanon_sql.verbs.compare import Comparison
+
+    if isinstance(result, Spec | TableSpec | PerturbSpec | CloakSpec):
+        return _rendered("fragment.html.j2", *_of_spec(result))
+    if isinstance(result, Comparison):
+        return _rendered("fragment.html.j2", *_of_comparison(result))
     return _rendered("fragment.html.j2", *_of_run(read_run(result.to_dict(), "this result")))
 
 
-def run_report(run: Run) -> str:
+def run_report(run: Run, *, interactive: bool = False) -> str:
     """A run that was read back as one HTML file."""
-    return _rendered("page.html.j2", *_of_run(run))
+    return _rendered("page.html.j2", *_of_run(run), charts_of_run(run) if interactive else None)
 
 
-def comparison_report(comparison: Comparison) -> str:
+def comparison_report(comparison: Comparison, *, interactive: bool = False) -> str:
     """Several runs side by side as one HTML file."""
-    unique = json.dumps(comparison.to_dict(), sort_keys=True)
-    return _rendered(
-        "page.html.j2",
-        unique,
+    charts = charts_of_comparison(comparison) if interactive else None
+    return _rendered("page.html.j2", *_of_comparison(comparison), charts)
+
+
+_Content = tuple[str, str, bool | None, str, str, list[tuple[str, str, str]], list[Section]]
+
+
+def _of_comparison(comparison: Comparison) -> _Content:
+    return (
+        json.dumps(comparison.to_dict(), sort_keys=True),
         "Comparison",
         comparison.passed,
         comparison_verdict(comparison),
@@ -103,10 +127,15 @@ def sections_page(
         sections: what it says.
         style: CSS besides that of every page.
     """
-    return _rendered("page.html.j2", unique, subject, passed, verdict, message, tiles, sections, style)
+    return _rendered("page.html.j2", unique, subject, passed, verdict, message, tiles, sections, style=style)
 
 
-def _of_run(run: Run) -> tuple[str, str, bool | None, str, str, list[tuple[str, str, str]], list[Section]]:
+def _of_spec(spec: AnySpec) -> _Content:
+    written = spec.redacted()
+    return json.dumps(written, sort_keys=True), "spec", None, "What is asked for", "", [], sections_of_spec(written)
+
+
+def _of_run(run: Run) -> _Content:
     subject = run.release if run.release is not None else run.verb
     return (
         run.model_dump_json(),
@@ -128,13 +157,15 @@ def _rendered(
     message: str,
     tiles: Sequence[tuple[str, str, str]],
     sections: Sequence[Section],
+    charts: Mapping[str, Mapping[str, Any]] | None = None,
     style: str = "",
 ) -> str:
     prefix = "k" + hashlib.sha256(unique.encode()).hexdigest()[:10]
     return _environment().get_template(template).render(
         subject=subject, passed=passed, verdict=verdict, message=message, tiles=tiles, sections=sections,
         prefix=prefix, style=Markup(_style() + style), version=__version__,
-        drawn=lambda picture: Markup(picture.inline(prefix)),
+        drawn=lambda picture: Markup(picture.inline(prefix)), charted=frozenset(charts or ()),
+        script=Markup(interactive_script(charts)) if charts else "",
     )  # fmt: skip
 
 

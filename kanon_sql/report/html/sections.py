@@ -18,7 +18,7 @@ from kanon_sql.report.run import Run
 from kanon_sql.report.text import METRICS, reached, size_cells
 from kanon_sql.report.words import metric, number, percent, plural
 
-__all__ = ["sections_of", "tiles_of", "verdict_in_words", "yaml_of"]
+__all__ = ["sections_of", "sections_of_spec", "tiles_of", "verdict_in_words", "yaml_of"]
 
 
 def verdict_in_words(run: Run) -> str:
@@ -84,7 +84,11 @@ def _warnings(run: Run) -> Iterator[Block]:
 def sections_of(run: Run) -> list[Section]:
     """All sections that have something to say."""
     pictures = pictures_of(run)
-    shown = {"spec", *{"risk": ATTACKERS, "audit": OF_AUDITS}.get(run.verb, ())}
+    shown = {
+        "spec",
+        *(["utility"] if "utility" in pictures else []),
+        *{"risk": ATTACKERS, "audit": OF_AUDITS}.get(run.verb, ()),
+    }
     others = {name: value for name, value in run.others.items() if name not in shown and value is not None}
     facts = {name: value for name, value in others.items() if not isinstance(value, Mapping | list)}
     made = [
@@ -95,8 +99,9 @@ def sections_of(run: Run) -> list[Section]:
         Section("Requirements", list(_requirements(run))),
         Section("What was generalized", list(_generalized(run, pictures))),
         Section("Classes and risk", list(_risk(run, pictures))),
+        Section("Rows by label", list(_distributions(run, pictures))),
         Section("Sensitive values", list(_sensitive(pictures))),
-        Section("Quality", list(_quality(run))),
+        Section("Quality", [*_quality(run), *_figures(pictures, "utility")]),
         Section("Search", list(_search(run, pictures))),
         *(Section(in_words(name).capitalize(), generic(value)) for name, value in others.items() if name not in facts),
         Section("Notes", [*notes_of_attacks(run), *(Prose(note) for note in run.notes)]),
@@ -178,6 +183,18 @@ def _risk(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
         )
 
 
+def _distributions(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    found = () if run.details is None else run.details.distributions
+    if found:
+        yield Prose(
+            "The release beside the source, column by column, each row under its released label. Labels that few rows "
+            "have are merged. Counts of the source go beyond the release: whoever gets this report knows them."
+        )
+        yield from _figures(pictures, *(name for name in pictures if name.startswith("distribution-")))
+        if hidden := [item.name for item in found if not item.cells]:
+            yield Prose(f"Not shown, since a small count would follow from any part: {', '.join(hidden)}.")
+
+
 def _sensitive(pictures: Mapping[str, Picture]) -> Iterator[Block]:
     names = [name for name in pictures if name.startswith("distances-")]
     if names:
@@ -235,9 +252,9 @@ def _search(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
         key: value for key, value in search.items() if key not in _FACTS_OF_SEARCH | _NO_FACTS and value is not None
     }
     yield Facts([*facts, *((in_words(key), str(value)) for key, value in more.items())])
-    yield from _figures(pictures, "lattice", "trade-off")
+    yield from _figures(pictures, "lattice", "frontier")
     runners_up = search.get("runners_up")
-    if "trade-off" not in pictures and isinstance(runners_up, list) and runners_up:
+    if "frontier" not in pictures and isinstance(runners_up, list) and runners_up:
         rows = [
             {
                 "levels": "[" + ", ".join(map(str, item["node"].values())) + "]",
@@ -287,8 +304,45 @@ def _cost(run: Run) -> Iterator[Block]:
 def _spec(run: Run) -> Iterator[Block]:
     spec: Any = run.others.get("spec") if run.details is None else run.details.spec
     if isinstance(spec, Mapping) and spec:
+        yield from _spec_blocks(spec)
+
+
+def _spec_blocks(spec: Mapping[str, Any], *, is_open: bool = False) -> Iterator[Block]:
+    if spec:
         yield Prose("Without passwords, literals of SQL, and labels of hierarchies.")
-        yield Verbatim(yaml_of(spec), "The spec that was run")
+        yield Verbatim(yaml_of(spec), "The spec as YAML", is_open)
+
+
+def sections_of_spec(spec: Mapping[str, Any]) -> list[Section]:
+    """What a spec asks for, without what manifests leave out: its quasi-identifiers as a table, and YAML."""
+    made = []
+    quasi = spec.get("quasi_identifiers")
+    if isinstance(quasi, Mapping):
+        rows = [
+            [str(name), _listed(item) or "the value, or nothing"]
+            for name, item in quasi.items()
+            if isinstance(item, Mapping)
+        ]
+        made.append(Section("Quasi-identifiers", [Cells(["quasi-identifier", "hierarchy"], rows)]))
+    given = {key: value for key, value in spec.items() if value not in (None, [], {}) and key != "warnings"}
+    return [*made, Section("The spec", [*_spec_blocks(given, is_open=True)])]
+
+
+_USUAL = {"minimum_level": 0, "weight": 1.0, "origin": 0}
+
+
+def _listed(own: Mapping[str, Any]) -> str:
+    return "; ".join(
+        f"{in_words(key)}: {_flow(value)}"
+        for key, value in own.items()
+        if value is not None and value != _USUAL.get(key)
+    )
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{_flow(item)} {key}" for key, item in value.items() if key != "sha256")
+    return ", ".join(map(_flow, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def yaml_of(data: Mapping[str, Any]) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale, clipped, ticks
@@ -10,40 +11,74 @@ from kanon_sql.report.words import metric, number
 
 if TYPE_CHECKING:
     from kanon_sql.verbs.compare import Compared, Comparison
-    from kanon_sql.verbs.result import Result
 
-__all__ = ["frontier"]
+__all__ = ["LinesOverK", "frontier", "lines_over_k"]
 
 _LEFT, _RIGHT, _HEIGHT = 50, 16, 180
 _STYLES = 4
 
 
-def frontier(comparison: Comparison) -> list[Picture]:
-    """Two pictures over k: the metric, and the rows suppressed. None when fewer than two different k were asked for."""
-    ks = sorted({run.k for run in comparison.runs if run.k is not None and run.passed})
-    if len(ks) < 2:
-        return []
-    by = comparison.metric
-    return [
-        _over_k(comparison, ks, "frontier", by.replace("_", " "), lambda result: result.metrics[by], ""),
-        _over_k(
-            comparison, ks, "suppression", "rows suppressed",
-            lambda result: 100 * result.rows["suppressed"] / max(1, result.rows["source"]), " %",
-        ),
-    ]  # fmt: skip
+@dataclass(frozen=True)
+class LinesOverK:
+    """What is shown of each k.
+
+    Attributes:
+        name: the picture's.
+        what: the measure.
+        unit: what stands after a figure.
+        runs: the runs of each spec, by its title.
+        figure: the measure of a run.
+        ks: the k that were asked for.
+    """
+
+    name: str
+    what: str
+    unit: str
+    runs: Mapping[str, Sequence[Compared]]
+    figure: Callable[[Compared], float]
+    ks: Sequence[int]
+
+    @property
+    def title(self) -> str:
+        """What the picture is called."""
+        return f"{self.what.capitalize()} for each k"
 
 
-def _over_k(
-    comparison: Comparison, ks: list[int], name: str, what: str, figure: Callable[[Result], float], unit: str
-) -> Picture:
+def lines_over_k(comparison: Comparison) -> list[LinesOverK]:
+    """The metric and the share of rows suppressed, over k. None when fewer than two different k were asked for."""
     lines: dict[str, list[Compared]] = {}
     for run in comparison.runs:
         if run.k is not None and run.passed:
             lines.setdefault(run.title, []).append(run)
+    ks = sorted({run.k or 0 for runs in lines.values() for run in runs})
+    if len(ks) < 2:
+        return []
+    by = comparison.metric
+
+    def lost(run: Compared) -> float:
+        assert run.result is not None
+        return run.result.metrics[by]
+
+    def suppressed(run: Compared) -> float:
+        assert run.result is not None
+        return run.result.rows["suppressed"] / max(1, run.result.rows["source"])
+
+    return [
+        LinesOverK("frontier", by.replace("_", " "), "", lines, lost, ks),
+        LinesOverK("suppression", "rows suppressed", " %", lines, suppressed, ks),
+    ]
+
+
+def frontier(comparison: Comparison) -> list[Picture]:
+    """The pictures of :func:`lines_over_k`."""
+    return [_over_k(line) for line in lines_over_k(comparison)]
+
+
+def _over_k(line: LinesOverK) -> Picture:
+    lines, ks, what, unit = line.runs, line.ks, line.what, line.unit
 
     def value(run: Compared) -> float:
-        assert run.result is not None
-        return figure(run.result)
+        return line.figure(run) * (100 if unit else 1)
 
     canvas = Canvas()
     top = 24 + 18 * len(lines)
@@ -69,8 +104,8 @@ def _over_k(
         canvas.circle(f"point{style}", 11, 8 + 18 * position, 4)
         canvas.text("small", 30, 12 + 18 * position, clipped(title, WIDTH - 40))
     return Picture(
-        name=name,
-        title=f"{what.capitalize()} for each k",
+        name=line.name,
+        title=line.title,
         description=" ".join(
             f"{title}: from {metric(value(min(runs, key=lambda run: run.k or 0)))}{unit} to "
             f"{metric(value(max(runs, key=lambda run: run.k or 0)))}{unit} as k grows."

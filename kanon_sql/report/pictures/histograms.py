@@ -10,14 +10,20 @@ from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale, clipped
 from kanon_sql.report.words import metric, number, percent, plural
 from kanon_sql.verbs.details import AttributeDetails, Details, Distance, DistanceDetails, RangeDetails, TableDetails
 
-__all__ = ["class_sizes", "distances", "losses", "risks"]
+__all__ = ["class_sizes", "distance_title", "distances", "losses", "named", "risks", "sizes_in_words"]
 
 _LEFT, _RIGHT, _TOP, _HEIGHT, _BOTTOM = 50, 10, 38, 170, 42
 
 
-def class_sizes(details: Details) -> Picture | None:
-    """How many records stand in classes of which size, in the source and in the release."""
-    tables = [table for table in details.tables if table.records]
+def class_sizes(found: Sequence[TableDetails], counted: str, k: int | None) -> Picture | None:
+    """How many records stand in classes of which size, in the source and in the release.
+
+    Args:
+        found: the tables.
+        counted: rows or persons.
+        k: the largest that was asked for; None if none was, or if it is not known.
+    """
+    tables = [table for table in found if table.records]
     if not tables:
         return None
     held = sorted({(item.low, item.high) for table in tables for item in table.sizes})
@@ -25,35 +31,38 @@ def class_sizes(details: Details) -> Picture | None:
         table.name: {(item.low, item.high): item.records / table.records for item in table.sizes} for table in tables
     }
     canvas, bottom = Canvas(), _TOP + _HEIGHT
-    y = _shares_axis(canvas, max(max(found.values()) for found in shares.values()), details.counted)
+    y = _shares_axis(canvas, max(max(found.values()) for found in shares.values()), counted)
     place = Scale(0, len(held), _LEFT + 6, WIDTH - _RIGHT)
     step = place(1) - place(0)
-    below = sum(1 for low, _ in held if details.k is not None and low < details.k)
+    below = sum(1 for low, _ in held if k is not None and low < k)
     labels = _labels(held, step)
     for index, sizes in enumerate(held):
         for position, table in enumerate(tables):
             share = shares[table.name].get(sizes, 0.0)
             width = (step - 4) / len(tables)
-            tip = f"{_named(table)}: {metric(100 * share)} % of {details.counted} in classes of {_sizes(*sizes)}"
+            tip = f"{named(table)}: {metric(100 * share)} % of {counted} in classes of {sizes_in_words(*sizes)}"
             canvas.rect(_kind(table), place(index) + 2 + position * width, y(share), width, bottom - y(share), tip)
         canvas.text("small", place(index) + step / 2, bottom + 15, labels[index], "middle")
     canvas.line("axis", _LEFT, bottom, WIDTH - _RIGHT, bottom)
-    if details.k is not None and below > 0:
+    if k is not None and below > 0:
         canvas.line("limit", place(below), _TOP - 4, place(below), bottom)
         if below < len(held):
-            canvas.text("limit-text", place(below) + 4, _TOP - 6, f"k = {number(details.k)}")
+            canvas.text("limit-text", place(below) + 4, _TOP - 6, f"k = {number(k)}")
         else:
-            canvas.text("limit-text", place(below) - 4, _TOP - 6, f"k = {number(details.k)}", "end")
-    canvas.text("small", (_LEFT + WIDTH - _RIGHT) / 2, bottom + 34, _titled(details.counted, labels), "middle")
+            canvas.text("limit-text", place(below) - 4, _TOP - 6, f"k = {number(k)}", "end")
+    canvas.text("small", (_LEFT + WIDTH - _RIGHT) / 2, bottom + 34, _titled(counted, labels), "middle")
     _legend(canvas, tables)
     return Picture(
         name="class-sizes",
-        title=f"{details.counted.capitalize()} by the size of their class",
-        description=" ".join(_said_of_sizes(table, details) for table in tables),
+        title=f"{counted.capitalize()} by the size of their class",
+        description=" ".join(_said_of_sizes(table, counted, k) for table in tables),
         size=(WIDTH, bottom + _BOTTOM),
         marks=canvas.marks,
-        heads=["size", *(head for table in tables for head in (f"{_named(table)}: classes#", f"{details.counted}#"))],
-        rows=[[_sizes(*sizes), *(cell for table in tables for cell in _cells(table.sizes, sizes))] for sizes in held],
+        heads=["size", *(head for table in tables for head in (f"{named(table)}: classes#", f"{counted}#"))],
+        rows=[
+            [sizes_in_words(*sizes), *(cell for table in tables for cell in _cells(table.sizes, sizes))]
+            for sizes in held
+        ],
     )
 
 
@@ -78,7 +87,7 @@ def distances(details: Details, attribute: str, distance: Distance) -> Picture |
         for item in own.ranges:
             share = item.classes / table.classes
             start, end = _span(item, x)
-            tip = f"{_named(table)}: {metric(100 * share)} % of classes at a distance {_range(*_ends(item))}"
+            tip = f"{named(table)}: {metric(100 * share)} % of classes at a distance {_range(*_ends(item))}"
             if filled:
                 canvas.rect("release", start, y(share), end - start, bottom - y(share), tip)
             else:
@@ -94,19 +103,24 @@ def distances(details: Details, attribute: str, distance: Distance) -> Picture |
         )
     canvas.text("small", (_LEFT + WIDTH - _RIGHT) / 2, bottom + 34, "distance from the whole source", "middle")
     canvas.legend(
-        12, [("release" if _kind(table) == "release" else "outline", _named(table)) for table in tables], _LEFT
+        12, [("release" if _kind(table) == "release" else "outline", named(table)) for table in tables], _LEFT
     )
     ranges = sorted({_ends(item) for _, own in found.values() for item in own.ranges})
     return Picture(
         name=f"distances-{_position(details, attribute, distance)}",
-        title=f"Distance of {attribute} in the classes{_BY[distance]}",
+        title=distance_title(attribute, distance),
         description=" ".join(_said_of_distances(table, own) for table, own in found.values())
         + ("" if t is None else f" At most {t:g} is asked for."),
         size=(WIDTH, bottom + _BOTTOM),
         marks=canvas.marks,
-        heads=["distance", *(f"{_named(table)}: classes#" for table in tables)],
+        heads=["distance", *(f"{named(table)}: classes#" for table in tables)],
         rows=[[_range(*ends), *(_classes(own, ends) for _, own in found.values())] for ends in ranges],
     )
+
+
+def distance_title(attribute: str, distance: Distance) -> str:
+    """What the picture of a distance is called."""
+    return f"Distance of {attribute} in the classes{_BY[distance]}"
 
 
 def losses(attributes: Sequence[AttributeDetails], names: Names | None = None) -> Picture | None:
@@ -154,9 +168,9 @@ RISKS = {
 """Each figure of risk, in words."""
 
 
-def risks(details: Details) -> Picture | None:
+def risks(found: Sequence[TableDetails]) -> Picture | None:
     """The figures of risk, before and after."""
-    tables = [table for table in details.tables if table.risk is not None]
+    tables = [table for table in found if table.risk is not None]
     if not tables:
         return None
     canvas, row, label = Canvas(), 24 + 16 * len(tables), 0
@@ -174,11 +188,11 @@ def risks(details: Details) -> Picture | None:
             value = values[table.name]
             canvas.rect("track", label, y, x(1) - label, 11)
             canvas.rect(
-                _kind(table), label, y, max(1.5, x(value) - label) if value else 0, 11, f"{_named(table)}: {words}"
+                _kind(table), label, y, max(1.5, x(value) - label) if value else 0, 11, f"{named(table)}: {words}"
             )
             canvas.text("small", WIDTH, y + 10, f"{_rounded(value)} %", "end")
         top += row + 6
-    canvas.legend(12, [(_kind(table), _named(table)) for table in tables])
+    canvas.legend(12, [(_kind(table), named(table)) for table in tables])
     return Picture(
         name="risk",
         title="Risk of finding a person's record",
@@ -190,7 +204,7 @@ def risks(details: Details) -> Picture | None:
         ),
         size=(WIDTH, int(top)),
         marks=canvas.marks,
-        heads=["", *(f"{_named(table)}#" for table in tables)],
+        heads=["", *(f"{named(table)}#" for table in tables)],
         rows=[[words, *(f"{metric(100 * values[table.name])} %" for table in tables)] for words, values in shown],
     )
 
@@ -209,13 +223,14 @@ def _shares_axis(canvas: Canvas, most: float, what: str) -> Scale:
 
 
 def _legend(canvas: Canvas, tables: Sequence[TableDetails]) -> None:
-    canvas.legend(12, [(_kind(table), _named(table)) for table in tables], _LEFT)
+    canvas.legend(12, [(_kind(table), named(table)) for table in tables], _LEFT)
 
 
 _NAMES: Mapping[str, str] = {"source": "source", "release": "release", "table": "checked table"}
 
 
-def _named(table: TableDetails) -> str:
+def named(table: TableDetails) -> str:
+    """What pictures call a table."""
     return _NAMES.get(table.name, table.name)
 
 
@@ -233,7 +248,8 @@ def _position(details: Details, attribute: str, distance: Distance) -> int:
     return 1 + [*names].index((attribute, distance))
 
 
-def _sizes(low: float, high: float | None) -> str:
+def sizes_in_words(low: float, high: float | None) -> str:
+    """A range of sizes."""
     if high is None:
         return f"{number(int(low))} and more"
     return number(int(low)) if low == high else f"{number(int(low))} to {number(int(high))}"
@@ -296,12 +312,12 @@ def _classes(own: DistanceDetails, ends: tuple[float, float]) -> str:
     return number(sum(item.classes for item in own.ranges if _ends(item) == ends))
 
 
-def _said_of_sizes(table: TableDetails, details: Details) -> str:
-    said = f"{_named(table).capitalize()}: {number(table.classes)} classes of {number(table.records)} {details.counted}"
-    if details.k is None:
+def _said_of_sizes(table: TableDetails, counted: str, k: int | None) -> str:
+    said = f"{named(table).capitalize()}: {number(table.classes)} classes of {number(table.records)} {counted}"
+    if k is None:
         return said + "."
-    small = sum(item.records for item in table.sizes if item.low < details.k)
-    return f"{said}, {percent(small, table.records) if small else 'none'} of them in classes below k = {details.k}."
+    small = sum(item.records for item in table.sizes if item.low < k)
+    return f"{said}, {percent(small, table.records) if small else 'none'} of them in classes below k = {k}."
 
 
 def _said_of_distances(table: TableDetails, own: DistanceDetails) -> str:
@@ -309,7 +325,7 @@ def _said_of_distances(table: TableDetails, own: DistanceDetails) -> str:
     most = max((item.high for item in own.ranges if item.high is not None), default=None)
     said = [] if most is None else [f"no class is farther than {min(most, 1):g}"]
     said += [f"the distance of {plural(undefined, 'class')} is not defined"] if undefined else []
-    return f"{_named(table).capitalize()}: {'; '.join(said)}."
+    return f"{named(table).capitalize()}: {'; '.join(said)}."
 
 
 def _rounded(share: float) -> str:

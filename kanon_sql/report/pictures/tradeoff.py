@@ -52,7 +52,7 @@ def tradeoff(
         if is_chosen:
             canvas.circle("chosen", *place, 12)
     return Picture(
-        name="trade-off",
+        name="frontier",
         title="Suppression against generalization",
         description=f"{number(len(solutions))} satisfying generalizations that were measured, numbered from the best "
         f"under {name.replace('_', ' ')}; the ring is around the chosen one. Left is less suppression, "

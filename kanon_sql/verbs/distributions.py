@@ -1,0 +1,234 @@
+"""How the rows of the source and of the release are distributed over the labels of each column, side by side.
+
+It is asked for by name, since it shows labels: those of the release, which so many rows have that none is small. A
+count below k is never shown, nor are counts from which one follows. Three counts belong to a label: the rows of the
+source with it, the released ones, and the suppressed ones, which are the difference. A label with a count between 1 and
+k - 1 among these three is merged with the others of this kind. What is left to know is then the merged counts, and that
+each label in them has a small count; from that a single one follows where
+
+- a merged count is itself between 1 and k - 1, or
+- so few or so many rows are merged that each label must have 1 of them, or each k - 1.
+
+Then the source is not shown beside the release, whose own labels are judged once more by themselves; and if they fail
+as well, nothing is shown of the column. ``tests/test_distributions.py`` tries all small tables.
+
+Marginals of several columns tell no joint count below k either: a joint count of a table with given marginals may be
+anything from max(0, a + b - n) to min(a, b), which is one number only where a or b is n (the bounds of Fréchet), and
+then it is a marginal count itself.
+
+Everything is a sum over the frequency sets of the search; the source is not read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from kanon_sql.engines import Workspace, refuse_incomplete
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.evaluate import Chosen, Searched, few
+from kanon_sql.spec import Spec
+from kanon_sql.sql import PORTABLE, Relation, Sql
+from kanon_sql.verbs.details import CellDetails, Details, DistributionDetails, of_search
+
+__all__ = ["Asked", "details_of", "follows_small", "refuse_distributions"]
+
+Asked = bool | Literal["distributions"]
+"""Whether a run counts what a report shows; with the distributions of its columns, if these are named."""
+
+MOST = 30
+"""So many labels of a column are shown, those that most rows have; the others are merged."""
+
+_SHOWN, _MERGED, _SMALL = 2, 1, 0
+"""Kinds of rows of the template."""
+
+
+def refuse_distributions(spec: Spec) -> None:
+    """Refuse the distributions of what has none that may be shown.
+
+    Raises:
+        UnsupportedError: rows do not have one label each at one level, persons are protected instead of rows, or the
+            release promises more than that small counts are hidden.
+    """
+    if (special := spec.differential_privacy or spec.m_invariance) is not None:
+        raise UnsupportedError(f"distributions: {special.name} promises more than exact counts of the source keep")
+    if spec.ledger is not None:
+        raise UnsupportedError(
+            "distributions: releases of a ledger are judged together, and counts of the source beside each of them are "
+            "not; leave distributions out"
+        )
+    if spec.unit is not None:
+        raise UnsupportedError(
+            "distributions: they count rows, and the spec protects persons (unit); fewer persons than k may be behind "
+            "k rows. Leave distributions out"
+        )
+    if not spec.recoding.is_full_domain:
+        raise UnsupportedError(
+            f"distributions: recoding: {spec.recoding.method} releases labels of several levels, which overlap; they "
+            "are for recoding: full_domain"
+        )
+    if spec.search.of_intervals:
+        raise UnsupportedError(
+            f"distributions: {spec.search.algorithm} chooses intervals, which are labels of this search alone; use "
+            "another algorithm"
+        )
+
+
+@dataclass(frozen=True)
+class _Suppressed:
+    """The suppressed classes, by the keys of the vectors in them; no table of them where there is none."""
+
+    classes: Relation | None
+    keys: Sequence[Sql]
+
+
+@dataclass(frozen=True)
+class _Column:
+    """Where the labels of a column are counted, and where they are named.
+
+    Attributes:
+        name: the column's.
+        level: of its hierarchy; None for a sensitive attribute, whose values are released as they are.
+        vectors: the frequency set.
+        code: a label's number there.
+        names: the lookup table.
+        name_code: a label's number there.
+        label: its column of labels.
+    """
+
+    name: str
+    level: int | None
+    vectors: Relation
+    code: Sql
+    names: Relation
+    name_code: Sql
+    label: str
+
+
+def details_of(found: Searched, asked: Asked) -> Details | None:
+    """What a report shows of a search that is over, while its workspace is open; None where it was not asked for."""
+    if not asked:
+        return None
+    details = of_search(found)
+    return details.model_copy(update={"distributions": _distributions(found)}) if asked == "distributions" else details
+
+
+def _distributions(found: Searched) -> tuple[DistributionDetails, ...]:
+    """The distributions of the quasi-identifiers below their top, and of the sensitive attributes that were counted.
+
+    Args:
+        found: a search that is over, its workspace still open. One or two statements per column, of at most
+            ``MOST`` + 2 rows each.
+    """
+    if not isinstance(found, Chosen):
+        return ()
+    workspace, least = found.workspace, few(found.models)
+    workspace.report("counting the rows by label", None)
+    classes: Relation | None = None
+    keys: Sequence[Sql] = ()
+    if found.rows()["suppressed"] > found.sets.null_rows:
+        classes = found.evaluator.suppressed_classes(found.node)
+        keys = [Sql(key) for key in found.sets.codes.keys(found.node, PORTABLE, "held")]
+    suppressed = _Suppressed(classes, keys)
+    made = []
+    for column in _columns(found):
+        shown = None
+        for released_alone in (False, True):
+            there = found.rows()["released"] if released_alone else found.sets.kept_rows
+            shown = shown or _counted(workspace, column, suppressed, there, least, released_alone=released_alone)
+        made.append(
+            shown or DistributionDetails(name=column.name, level=column.level, least=least, source=False, cells=())
+        )
+    return tuple(made)
+
+
+def _columns(found: Chosen) -> list[_Column]:
+    sets, columns = found.sets, []
+    for lookup, level in zip(sets.lookups, found.node, strict=True):
+        if level < lookup.height:
+            code = Sql(sets.codes.code(lookup.index, level, PORTABLE, "held"))
+            own = Sql(sets.codes.from_lookup(lookup.index, level, PORTABLE))
+            columns.append(_Column(lookup.name, level, sets.base, code, lookup.table, own, f"l{level}"))
+    for name in found.spec.sensitive:
+        if name in sets.values and name in sets.references:
+            code, own = Sql("held.value_code"), Sql("code")
+            columns.append(_Column(name, None, sets.values[name], code, sets.references[name], own, "value"))
+    return columns
+
+
+def _counted(
+    workspace: Workspace,
+    column: _Column,
+    suppressed: _Suppressed,
+    there: int,
+    least: int,
+    *,
+    released_alone: bool,
+) -> DistributionDetails | None:
+    """The distribution of a column; None where a small count would follow from it."""
+    answer = workspace.fetch(
+        "verbs/distributions/labels",
+        MOST + 2,
+        vectors=column.vectors,
+        code=column.code,
+        names=column.names,
+        name_code=column.name_code,
+        label=column.label,
+        suppressed=suppressed.classes,
+        keys=suppressed.keys,
+        left_out=Sql("1 = 0" if suppressed.classes is None else "suppressed.class_rows IS NOT NULL"),
+        least=least,
+        most=MOST,
+        released_alone=released_alone,
+    )
+    cells: list[CellDetails] = []
+    merged_source = merged_released = merged = 0
+    for kind, label, labels, source, released in answer:
+        if int(kind) == _SHOWN:
+            shown = None if label is None else str(label)
+            cells.append(
+                CellDetails(
+                    label=shown, source=None if released_alone else int(source), released=int(released), merged=False
+                )
+            )
+            continue
+        if int(kind) == _SMALL and follows_small(int(labels), int(source), int(released), least):
+            return None
+        merged, merged_source = merged + int(labels), merged_source + int(source)
+        merged_released += int(released)
+    judged = merged_source + sum(cell.released if cell.source is None else cell.source for cell in cells)
+    refuse_incomplete("verbs/distributions/labels", judged, there)
+    cells.sort(key=lambda cell: _order(cell.label))
+    if merged:
+        rows = None if released_alone else merged_source
+        cells.append(CellDetails(label=None, source=rows, released=merged_released, merged=True))
+    return DistributionDetails(
+        name=column.name, level=column.level, least=least, source=not released_alone, cells=tuple(cells)
+    )
+
+
+def follows_small(labels: int, source: int, released: int, least: int) -> bool:
+    """Whether a count between 1 and ``least`` - 1 follows from those of merged labels, each of which has one.
+
+    Args:
+        labels: how many are merged.
+        source: rows of the source with one of them.
+        released: rows of the release with one of them.
+        least: fewer rows than this are few.
+    """
+    suppressed = source - released
+    if any(0 < count < least for count in (source, released, suppressed)):
+        return True
+    small = suppressed or released
+    return not labels < small < labels * (least - 1)
+
+
+def _order(label: str | None) -> tuple[int, float, str]:
+    """Numbers by size, then texts, NULL last: an interval stands where it begins."""
+    if label is None:
+        return 2, 0.0, ""
+    try:
+        return 0, float(label.lstrip("[(<>= ").split(",")[0].rstrip(")] ")), label
+    except ValueError:
+        return 1, 0.0, label
