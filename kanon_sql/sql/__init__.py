@@ -14,6 +14,7 @@ from kanon_sql.sql.dialects.oracle import Oracle
 from kanon_sql.sql.dialects.sqlite import affinity
 from kanon_sql.sql.dialects.tsql import MARK_PROPERTY
 from kanon_sql.sql.expression import level_expression
+from kanon_sql.sql.layout import laid_out
 from kanon_sql.sql.parse import parsed
 from kanon_sql.sql.patience import looking_at
 from kanon_sql.sql.query import called_names, named_tables, refuse_called, single_query
@@ -54,6 +55,7 @@ __all__ = [
     "exact_text",
     "exact_time",
     "identifier",
+    "laid_out",
     "level_expression",
     "literal",
     "looking_at",

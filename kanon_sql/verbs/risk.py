@@ -31,7 +31,7 @@ from kanon_sql.disclosure.risk import (
 from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.frequency import OpenTable, open_table, source_of, unknown_columns
-from kanon_sql.spec import Spec, parse_table_name
+from kanon_sql.spec import Spec, format_table_name, parse_table_name
 from kanon_sql.verbs.result import Cost, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
 
@@ -162,7 +162,8 @@ def risk(
     Args:
         engine: from :func:`kanon_sql.connect`; SELECT rights are enough.
         spec: the spec that names the source, the unit and the quasi-identifiers.
-        table: the table to measure; the spec's source by default.
+        table: the table to measure; by default the spec's release, or its source where the release is not there,
+            which a note then says.
         population: a table of everybody among whom the table's persons are sought, with the same columns in the
             same form. It counts persons where it has the spec's unit, else rows.
         threshold: from 0 to 1; a record with a risk above it is at risk.
@@ -196,8 +197,8 @@ def risk(
             "smaller combinations"
         )
     unit = None if count_rows else spec.unit
-    parts = None if table is None else parse_table_name(table)
     with engine.run(Deadline(timeout)) as meter:
+        parts, absent = _measured(engine, spec, table)
         refuse_untrue(engine, parts or spec.source.table)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
             opened = _opened(engine, spec, parts, names, unit)
@@ -206,7 +207,7 @@ def risk(
             workspace.report(f"grouping {opened.shown} by what others may know", None)
             histogram = histogram_of(workspace, frames)
             matches = None
-            notes = _notes(histogram, unit, sampling_fraction)
+            notes = [*absent, *_notes(histogram, unit, sampling_fraction)]
             if population is not None:
                 workspace.report(f"grouping {population} likewise", None)
                 others = _population(workspace, spec, population, opened, names, unit)
@@ -251,6 +252,18 @@ def _check_options(threshold: float, fraction: float | None, columns: Sequence[s
     problems += [Problem(f"columns: {name!r} is named twice; name it once") for name in repeated]
     if problems:
         raise SpecError(problems)
+
+
+def _measured(engine: Engine, spec: Spec, table: str | None) -> tuple[tuple[str, ...] | None, list[str]]:
+    """The table to measure, None for the source; and a note where it is not the one that one would expect."""
+    if table is not None:
+        return parse_table_name(table), []
+    if spec.release is None:
+        return None, []
+    if engine.exists(spec.release) is not None:
+        return spec.release, []
+    shown = format_table_name(spec.release)
+    return None, [f"the release {shown!r} is not there, so the source was measured; publish it and measure again"]
 
 
 def _opened(
