@@ -163,8 +163,10 @@ def source_of(engine: Engine, spec: Origin) -> str:
 
 def plain_source_of(engine: Engine, spec: Origin) -> str:
     """The FROM form of the spec's source as it stands."""
-    file = None if spec.source.file is None else str(spec.resolve(spec.source.file))
-    return engine.relation(table=spec.source.table, query=spec.source.query, file=file)
+    file = None if spec.source.file is None else spec.resolve(spec.source.file)
+    if isinstance(spec, Spec):
+        file = spec.source_path
+    return engine.relation(table=spec.source.table, query=spec.source.query, file=None if file is None else str(file))
 
 
 def is_same_table(engine: Engine, first: tuple[str, ...], second: tuple[str, ...]) -> bool:

@@ -157,6 +157,8 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
             with written_release(workspace, choice) as written:
                 publish(workspace, spec, written.table, {"published_at": "(the time)"}, unseen=True)
     notes: tuple[str, ...] = (*_NOTES, _NO_CUTS) if spec.search.of_intervals else _NOTES
+    if spec.release_file is not None:
+        notes += ("The release is a file, which this script does not write: kanon-sql anonymize does that.",)
     if spec.ledger is not None:
         notes += ("The ledger's statements are left out: which run depends on the releases that it holds.",)
     if spec.recoding.keep is not None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from kanon_sql.disclosure.risk import (
@@ -31,7 +32,8 @@ from kanon_sql.disclosure.risk import (
 from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.frequency import OpenTable, open_table, source_of, unknown_columns
-from kanon_sql.spec import Spec, format_table_name, parse_table_name
+from kanon_sql.spec import Spec, parse_table_name
+from kanon_sql.verbs.judged import Judged, judged, release_stands
 from kanon_sql.verbs.result import Cost, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
 
@@ -197,11 +199,10 @@ def risk(
             "smaller combinations"
         )
     unit = None if count_rows else spec.unit
-    with engine.run(Deadline(timeout)) as meter:
-        parts, absent = _measured(engine, spec, table)
-        refuse_untrue(engine, parts or spec.source.table)
+    with engine.run(Deadline(timeout)) as meter, _measured(engine, spec, table) as (asked, absent):
+        refuse_untrue(engine, spec.source.table if asked is None else asked.parts)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
-            opened = _opened(engine, spec, parts, names, unit)
+            opened = _opened(engine, spec, asked, names, unit)
             frames = RiskFrames(opened.relation, _of(opened, names), None if unit is None else opened.columns[unit])
             opened.refuse_inexact(workspace, [*names, *([] if unit is None else [unit])])
             workspace.report(f"grouping {opened.shown} by what others may know", None)
@@ -254,22 +255,21 @@ def _check_options(threshold: float, fraction: float | None, columns: Sequence[s
         raise SpecError(problems)
 
 
-def _measured(engine: Engine, spec: Spec, table: str | None) -> tuple[tuple[str, ...] | None, list[str]]:
+@contextmanager
+def _measured(engine: Engine, spec: Spec, table: str | None) -> Iterator[tuple[Judged | None, list[str]]]:
     """The table to measure, None for the source; and a note where it is not the one that one would expect."""
-    if table is not None:
-        return parse_table_name(table), []
-    if spec.release is None:
-        return None, []
-    if engine.exists(spec.release) is not None:
-        return spec.release, []
-    shown = format_table_name(spec.release)
-    return None, [f"the release {shown!r} is not there, so the source was measured; publish it and measure again"]
+    if table is None and not release_stands(engine, spec):
+        why = f"the release {spec.shown!r} is not there, so the source was measured; publish it and measure again"
+        yield None, [] if spec.shown is None else [why]
+        return
+    with judged(engine, spec, table, "measure") as asked:
+        yield asked, []
 
 
-def _opened(
-    engine: Engine, spec: Spec, parts: tuple[str, ...] | None, names: Sequence[str], unit: str | None
-) -> OpenTable:
-    opened = open_table(engine, spec, parts)
+def _opened(engine: Engine, spec: Spec, asked: Judged | None, names: Sequence[str], unit: str | None) -> OpenTable:
+    opened = open_table(engine, spec, None if asked is None else asked.parts)
+    if asked is not None:
+        opened = replace(opened, shown=asked.shown)
     problems = unknown_columns(opened.shown, opened.columns, names, "which is to be looked at")
     if unit is not None and unit not in opened.columns:
         why = "so persons cannot be counted; look at the source instead, or count rows with --rows"
