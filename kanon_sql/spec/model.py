@@ -157,7 +157,7 @@ class Spec(Part):
     warnings: WarningOptions = Field(default=WarningOptions(), description="What becomes of each warning.")
 
     _base_dir: Path = PrivateAttr(default_factory=Path.cwd)
-    _streams: Mapping[Literal["source", "release"], Path] = PrivateAttr(default_factory=dict)
+    _streams: Mapping[str, Path] = PrivateAttr(default_factory=dict)
     _secret: str = PrivateAttr(default_factory=new_secret)
 
     # --- Ways in ---
@@ -433,8 +433,7 @@ class Spec(Part):
         schema = _renamed({"$defs": definitions, **schema})
         tidy(schema)
         del schema["properties"][AS_KEY]
-        file = schema["$defs"].pop(ReleaseFile.__name__)
-        schema["properties"]["release"]["anyOf"].append(file)
+        schema["properties"]["release"]["anyOf"].append({"$ref": f"#/$defs/{ReleaseFile.__name__}"})
         for name in ("suppression", "search", "recoding", "warnings"):
             schema["properties"][name] = {"anyOf": [schema["properties"][name], {"type": "null"}]}
         return {

@@ -20,6 +20,7 @@ from kanon_sql.cli.options import (
     MemoryLimit,
     OutputFormat,
     Parties,
+    Profile,
     Quiet,
     ReportFile,
     ScratchMode,
@@ -54,6 +55,7 @@ __all__ = ["anonymize"]
 def anonymize(
     spec_file: SpecFile,
     database: Database = MEMORY,
+    profile: Profile = None,
     party: Parties = None,
     split: SplitOption = Split.horizontal,
     key: Key = None,

@@ -7,7 +7,7 @@ import typer
 
 from kanon_sql.cli.complete import directories
 from kanon_sql.cli.given import MEMORY
-from kanon_sql.cli.options import Database, Format, MemoryLimit, OutputFormat, Quiet, Threads, Timeout, Verbose
+from kanon_sql.cli.options import Database, Format, MemoryLimit, OutputFormat, Profile, Quiet, Threads, Timeout, Verbose
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 from kanon_sql.cli.written import print_json
@@ -28,6 +28,7 @@ def init(
         str, typer.Argument(metavar="TABLE", help="The table to profile, or a Parquet or CSV file.", show_default=False)
     ],
     database: Database = MEMORY,
+    profile: Profile = None,
     combinations: Annotated[
         int,
         typer.Option(

@@ -8,7 +8,7 @@ import typer
 
 from kanon_sql.cli.complete import directories, one_of, paths
 from kanon_sql.cli.given import MEMORY, need_database
-from kanon_sql.cli.options import Database, Quiet, Verbose
+from kanon_sql.cli.options import Database, Profile, Quiet, Verbose
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import Session, session
 from kanon_sql.cli.written import refuse_report_path, write_report
@@ -36,6 +36,7 @@ def report(
         ),
     ],
     database: Database = MEMORY,
+    profile: Profile = None,
     schema: Annotated[
         str | None,
         typer.Option(

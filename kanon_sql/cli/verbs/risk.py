@@ -10,6 +10,7 @@ from kanon_sql.cli.options import (
     Format,
     MemoryLimit,
     OutputFormat,
+    Profile,
     Quiet,
     ReportFile,
     SpecFile,
@@ -36,6 +37,7 @@ __all__ = ["risk"]
 def risk(
     spec_file: SpecFile,
     database: Database = MEMORY,
+    profile: Profile = None,
     table: Annotated[
         str | None,
         typer.Option(
