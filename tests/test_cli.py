@@ -139,6 +139,33 @@ def test_schema_prints_the_committed_schemas() -> None:
     assert json.loads(run("schema", "--result").stdout) == result_schema()
 
 
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [("frob", "did you mean"), ("anonimize", "did you mean 'anonymize'?"), ("wwwww", "the verbs are ")],
+)
+def test_a_word_that_is_no_verb(word: str, said: str) -> None:
+    shown = spawn(word, "spec.yml")
+    assert shown.returncode == 2
+    assert f"no such verb {word!r};" in shown.stderr
+    assert said in shown.stderr
+    assert "the verbs are demo, init, " in shown.stderr
+    assert ("did you mean" in shown.stderr) == (word != "wwwww")
+
+
+def test_risk_measures_the_release_and_writes_a_report(published: Any) -> None:
+    directory, _ = published
+    arguments = ("risk", directory / "spec.yml", "-d", directory / "clinic.duckdb")
+    shown = run(*arguments, "--report", directory / "risk.html")
+    assert shown.exit_code == 0, shown.output
+    assert shown.stdout.startswith("visits_release: whoever knows")
+    page = (directory / "risk.html").read_text()
+    assert "visits_release" in page
+    assert "prosecutor" in page
+    assert SECRET not in page
+    refused = run(*arguments, "--report", directory)
+    assert (refused.exit_code, "expected a file in an existing directory" in refused.output) == (2, True)
+
+
 def test_version() -> None:
     assert run("--version").stdout == f"kanon-sql {__version__}\n"
 

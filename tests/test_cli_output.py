@@ -133,6 +133,13 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path) -> None:
     if verb in ("plan", "anonymize"):
         for name in ("north.duckdb", "south.duckdb"):
             (clinic / name).write_bytes((directory / "clinic.duckdb").read_bytes())
+        (clinic / "files.yml").write_text(
+            SPEC.replace("source: visits", "source: {file: visits.csv}").replace(
+                "release: visits_release", "release: {file: visits_release.parquet}"
+            )
+        )
+        with duckdb.connect("clinic.duckdb", read_only=True) as con:
+            con.execute("COPY visits TO 'visits.csv'")
         (clinic / "parties.yml").write_text(SPEC.replace("algorithm: incognito", "metric: precision"))
     if verb == "demo":  # it takes seconds, and its other form has a test of its own
         examples = examples[:1]

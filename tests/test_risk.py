@@ -419,6 +419,21 @@ def test_a_release_whose_person_column_is_gone(database: Database) -> None:
     assert kanon_sql.risk(database.engine, spec_of(["q"], "unit"), "released", count_rows=True).unit is None
 
 
+def test_the_release_is_measured_by_default_and_the_source_where_it_is_not_there(database: Database) -> None:
+    database.table("people", ["q"], [["a"], ["b"]])
+    first = kanon_sql.risk(database.engine, spec_of(["q"]))
+    assert (first.table, first.prosecutor.highest) == ("people", 1.0)
+    assert first.notes[0].startswith("the release 'released' is not there, so the source was measured")
+    database.table("released", ["q"], [["*"], ["*"]])
+    then = kanon_sql.risk(database.engine, spec_of(["q"]))
+    assert (then.table, then.prosecutor.highest) == ("released", 0.5)
+    assert not any("not there" in note for note in then.notes)
+    named = kanon_sql.risk(database.engine, spec_of(["q"]), "people")
+    assert (named.prosecutor.highest, list(named.notes)) == (1.0, [])
+    unnamed = spec_of(["q"]).model_copy(update={"release": None})
+    assert kanon_sql.risk(database.engine, unnamed).prosecutor.highest == 1.0
+
+
 def test_a_population_without_persons_counts_rows_and_says_so(database: Database) -> None:
     database.table("people", ["q", "unit"], [["a", "1"], ["a", "1"], ["a", None]])
     database.table("census", ["q"], [["a"], ["a"]])

@@ -102,7 +102,7 @@ SINGLE = {
     ),
     "release mapping": (
         HEAD + TAIL + "release: {a: b}\n",
-        "5:10: release: expected a table name, got a mapping",
+        "5:10: release: expected a table name or {file: ...}, got a mapping",
     ),
     "release is source": (
         HEAD + TAIL + "release: VISITS\n",

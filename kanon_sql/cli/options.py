@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from kanon_sql.cli.complete import one_of, paths
 
 __all__ = [
+    "DATABASE_VARIABLE",
+    "SETTINGS",
     "AllMinimal",
     "At",
     "CheckFormat",
@@ -26,6 +30,7 @@ __all__ = [
     "MemoryLimit",
     "OutputFormat",
     "Parties",
+    "Profile",
     "Quiet",
     "ReportFile",
     "ScratchMode",
@@ -37,6 +42,12 @@ __all__ = [
     "Verbose",
     "size_in_bytes",
 ]
+
+
+DATABASE_VARIABLE = "KANON_SQL_DATABASE"
+
+SETTINGS = "kanon_sql.settings"
+"""Where a verb's context keeps what the file of settings said."""
 
 
 class OutputFormat(StrEnum):
@@ -104,6 +115,36 @@ def _database(value: str) -> str:
     return value
 
 
+def _found(given: Any) -> Any:
+    """A default of a file, or what finds it."""
+    from kanon_sql.errors import SpecError
+
+    try:
+        return given() if callable(given) else given
+    except SpecError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _profile(context: typer.Context, value: str | None) -> str | None:
+    """Take the defaults of the other options from the nearest file of settings."""
+    if not context.resilient_parsing:
+        from kanon_sql.cli.settings import settings_of
+        from kanon_sql.errors import SpecError
+
+        try:
+            found = settings_of(Path.cwd(), value)
+        except SpecError as error:
+            raise typer.BadParameter(str(error)) from None
+        if value is not None and "database" in found.values and os.environ.get(DATABASE_VARIABLE):
+            raise typer.BadParameter(
+                f"{DATABASE_VARIABLE} is set, and comes before the database of a profile; unset it, or leave the "
+                "profile out"
+            )
+        context.default_map = {name: partial(_found, given) for name, given in found.values.items()}
+        context.meta[SETTINGS] = found
+    return value
+
+
 SpecFile = Annotated[
     Path,
     typer.Argument(
@@ -118,11 +159,23 @@ Database = Annotated[
     typer.Option(
         "--database",
         "-d",
-        envvar="KANON_SQL_DATABASE",
+        envvar=DATABASE_VARIABLE,
         metavar="DATABASE",
         callback=_database,
         autocompletion=paths(".duckdb", ".db"),
         help="A DuckDB file, :memory:, or a URL such as postgresql://user@host/db.",
+    ),
+]
+Profile = Annotated[
+    str | None,
+    typer.Option(
+        "--profile",
+        envvar="KANON_SQL_PROFILE",
+        metavar="NAME",
+        is_eager=True,
+        callback=_profile,
+        show_default=False,
+        help="Which defaults to take of kanon-sql.toml, or of [tool.kanon_sql] in pyproject.toml.",
     ),
 ]
 Format = Annotated[OutputFormat, typer.Option("--format", help="How to write the result to standard output.")]

@@ -1,15 +1,33 @@
 """The Typer application that the verbs are added to, and what the help of all of them shares."""
 
-from typing import Annotated
+from difflib import get_close_matches
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from kanon_sql.version import __version__
 
 __all__ = ["examples", "program"]
 
+
+class Verbs(TyperGroup):
+    """The verbs, and what is said of a word that is none of them."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The verb that the arguments begin with; the types are those of the Click that Typer brings."""
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            verbs = self.list_commands(ctx)
+            close = get_close_matches(name.lower(), verbs, n=1, cutoff=0.4)
+            hint = f" did you mean {close[0]!r}?" if close else ""
+            ctx.fail(f"no such verb {name!r};{hint} the verbs are {', '.join(verbs)}")
+        return super().resolve_command(ctx, args)
+
+
 program = typer.Typer(
     name="kanon-sql",
+    cls=Verbs,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -172,8 +172,10 @@ def plain_source_of(engine: Engine, spec: Origin) -> str:
             "source: missing, and it is needed here; name a table, {query: ...} or {file: ...} in the spec, or give "
             "the table itself, such as a DataFrame: anonymize(source, spec), or check(source, spec, table=release)"
         )
-    file = None if spec.source.file is None else str(spec.resolve(spec.source.file))
-    return engine.relation(table=spec.source.table, query=spec.source.query, file=file)
+    file = None if spec.source.file is None else spec.resolve(spec.source.file)
+    if isinstance(spec, Spec):
+        file = spec.source_path
+    return engine.relation(table=spec.source.table, query=spec.source.query, file=None if file is None else str(file))
 
 
 def is_same_table(engine: Engine, first: tuple[str, ...], second: tuple[str, ...]) -> bool:

@@ -19,6 +19,14 @@ from kanon_sql.release.differential.parameters import Sampling, sampling_for
 from kanon_sql.release.differential.randomness import chosen_by_score, operating_system
 from kanon_sql.release.differential.scores import Score, score_for
 from kanon_sql.release.earlier import JointVerdict, addition, coarsened, comparable_releases, compared, held_levels
+from kanon_sql.release.file import (
+    file_of,
+    manifest_beside,
+    publish_file,
+    refuse_foreign_file,
+    snapshot,
+    types_in,
+)
 from kanon_sql.release.invariant import (
     History,
     extended_history,
@@ -64,6 +72,7 @@ __all__ = [
     "draw",
     "expected_size",
     "extended_history",
+    "file_of",
     "held_levels",
     "history_of",
     "invariant_release",
@@ -72,20 +81,25 @@ __all__ = [
     "kept_recoding",
     "labelled_by_person",
     "lattice_to_choose_from",
+    "manifest_beside",
     "operating_system",
     "pending_records",
     "publish",
+    "publish_file",
     "publish_history",
     "published_manifest",
     "put_back",
     "read_ledger",
+    "refuse_foreign_file",
     "refuse_foreign_kept",
     "refuse_foreign_release",
     "refuse_spent",
     "sampling_for",
     "score_for",
+    "snapshot",
     "spend",
     "staged",
+    "types_in",
     "under_another_id",
     "withdraw_entry",
     "written_release",

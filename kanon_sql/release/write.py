@@ -9,7 +9,7 @@ Publishing it is :mod:`kanon_sql.release.publish`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 
 from kanon_sql.engines import SCRATCH_TABLE, Workspace
@@ -17,6 +17,7 @@ from kanon_sql.errors import DatabaseError, VerificationError
 from kanon_sql.evaluate import Examination, rows_in_words
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.differential.mechanism import write_drawn
+from kanon_sql.release.file import WrittenFile, formulas_in, read_back, session_table, written_file
 from kanon_sql.release.write_counted import write_repeated, write_repeated_classes
 from kanon_sql.release.write_recoded import refuse_other_cells
 from kanon_sql.release.write_source import MARK, UNIT, free_name, outputs_of, write_from_source
@@ -38,6 +39,8 @@ class Written:
         masked: suppressed rows that are in the table, every quasi-identifier masked.
         persons: distinct persons among the released rows, when the spec names a unit.
         note: what the user should know about it, if anything.
+        file: the file that holds the release and that ``table`` was read from; None where the table is published.
+        formulas: what the user should know of texts in the file that a spreadsheet may run, if anything.
     """
 
     table: Relation
@@ -47,6 +50,8 @@ class Written:
     masked: int
     persons: int | None
     note: str | None
+    file: WrittenFile | None = None
+    formulas: str | None = None
 
 
 def beside(release: tuple[str, ...], name: str) -> Relation:
@@ -82,12 +87,35 @@ def written_release(workspace: Workspace, choice: Choice) -> Iterator[Written]:
     Raises:
         VerificationError: the written table is not what was promised; it was dropped.
     """
+    if choice.spec.release_file is not None:
+        with _of_the_session(workspace) as target, ExitStack() as until_published:
+            yield _write(workspace, choice, target, until_published)
+        return
     assert choice.spec.release is not None
     with staged(workspace, choice.spec.release) as target:
-        yield _write(workspace, choice, target)
+        yield _write(workspace, choice, target, None)
 
 
-def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
+@contextmanager
+def _of_the_session(workspace: Workspace) -> Iterator[Relation]:
+    """A name for what is copied into a file: a table of the session, which vanishes with it; dropped at the end."""
+    target = session_table(workspace.engine, "release")
+    try:
+        yield target
+    finally:
+        with workspace.engine.without_deadline(), suppress(DatabaseError):
+            workspace.execute("engines/scratch/drop", target=target)
+
+
+def _write(workspace: Workspace, choice: Choice, target: Relation, until_published: ExitStack | None) -> Written:
+    """Write and verify.
+
+    Args:
+        workspace: where.
+        choice: what.
+        target: the table to write.
+        until_published: what ends once the file that the table is copied into was published; None for no file.
+    """
     spec, columns, sets = choice.spec, choice.columns, choice.sets
     suppressed_rows = choice.suppressed_rows
     _refuse_more_suppressed(spec, sets.rows, suppressed_rows)
@@ -141,20 +169,28 @@ def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
             "release/count", table=first, mark=mark if masks else None, unit=None if spec.unit is None else unit
         )
         persons = None if spec.unit is None else int(counted[-1])
+    file, found, formulas = None, target, None
+    if until_published is not None:
+        workspace.report("writing the file and reading it back", None)
+        file = until_published.enter_context(written_file(workspace, spec, target))
+        found = until_published.enter_context(read_back(workspace, file, target))
+        formulas = formulas_in(workspace, file, found)
     workspace.report("verifying the written table", None)
     examination = _verify(
-        workspace, choice, target, [str(item["name"]) for item in outputs],
+        workspace, choice, found, [str(item["name"]) for item in outputs],
         expected=sets.rows - (0 if keep_masked else suppressed_rows), masked=suppressed_rows if keep_masked else 0,
         persons_in=(first, unit, None if not masks or keep_masked else (mark, 0)) if spec.unit is not None else None,
     )  # fmt: skip
     return Written(
-        table=target,
+        table=found,
         examination=examination,
         rows=examination.rows,
         released=sets.rows - suppressed_rows,
         masked=suppressed_rows if keep_masked else 0,
         persons=persons,
         note=note,
+        file=file,
+        formulas=formulas,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -108,7 +108,7 @@ def labelled_by_person(workspace: Workspace, choice: Choice, person: str) -> tup
     return target, workspace.columns(target), unit
 
 
-def free_name(name: str, columns: Mapping[str, Column]) -> str:
+def free_name(name: str, columns: Iterable[str]) -> str:
     """The name, with as many underscores as make it one that no column has."""
     taken = {column.lower() for column in columns}
     while name in taken:

@@ -13,6 +13,8 @@ from kanon_sql.report.layout import columns, facts, section
 from kanon_sql.report.words import number, plural, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kanon_sql.verbs.clean import CleanResult
     from kanon_sql.verbs.doctor import DoctorResult
     from kanon_sql.verbs.estimate import Estimated
@@ -32,8 +34,13 @@ def clean_text(result: CleanResult) -> RenderableType:
     )
 
 
-def doctor_text(result: DoctorResult) -> RenderableType:
-    """What the connection may do, and which verbs would work."""
+def doctor_text(result: DoctorResult, origins: Mapping[str, str]) -> RenderableType:
+    """What the connection may do, and which verbs would work.
+
+    Args:
+        result: what was tried.
+        origins: option of the command line -> where it is set.
+    """
     checks = Table.grid(padding=(0, 2))
     for check in result.checks:
         checks.add_row(_yes(check.ok), Text(check.name), Text(shown(check.detail), "dim"))
@@ -48,6 +55,7 @@ def doctor_text(result: DoctorResult) -> RenderableType:
                 ("access", "read only" if result.read_only else "read and write"),
             ]
         ),
+        *([] if not origins else section("Set", facts([(name, shown(where)) for name, where in origins.items()]))),
         *section("Connection", checks),
         *section("Verbs", verbs),
     )

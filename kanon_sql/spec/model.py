@@ -31,6 +31,7 @@ from kanon_sql.spec.recoding import RecodingOptions
 from kanon_sql.spec.recoding_faults import classify_faults, level_faults, recoding_faults
 from kanon_sql.spec.redact import redact_location, redact_sql, sha256
 from kanon_sql.spec.registry import parse_requirement, requirements
+from kanon_sql.spec.release_file import AS_KEY, STREAM, ReleaseFile, apart, release_file_faults, together
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement
 from kanon_sql.spec.roles import requirement_faults, role_faults
@@ -78,7 +79,8 @@ class Spec(Displayed, Part):
     Attributes:
         version: the version of the format, 1.
         source: the table, view, query or file to anonymize; it may be left out where the table itself is given.
-        release: the table to publish; None where nothing is published.
+        release: the table to publish; None where nothing is published, or a file.
+        release_file: the file to publish, which ``release: {file: ...}`` says; None for none.
         unit: the column that identifies the protected person; None to protect rows.
         identifiers: columns that are never released.
         quasi_identifiers: column -> hierarchy, in the order of a node's levels.
@@ -125,7 +127,8 @@ class Spec(Displayed, Part):
         tuple[str, ...] | None,
         checked(table_name),
         WithJsonSchema({"anyOf": [*TABLE_NAME["anyOf"], {"type": "null"}]}),
-    ] = Field(default=None, description="The table to publish.")
+    ] = Field(default=None, description="The table to publish, or {file: ...}.")
+    release_file: ReleaseFile | None = Field(default=None, description="The file to publish.")
     unit: Annotated[
         str | None,
         checked(text("a column name")),
@@ -157,6 +160,7 @@ class Spec(Displayed, Part):
     warnings: WarningOptions = Field(default=WarningOptions(), description="What becomes of each warning.")
 
     _base_dir: Path = PrivateAttr(default_factory=Path.cwd)
+    _streams: Mapping[str, Path] = PrivateAttr(default_factory=dict)
     _secret: str = PrivateAttr(default_factory=new_secret)
 
     # --- Ways in ---
@@ -209,7 +213,7 @@ class Spec(Displayed, Part):
             spec = cls.model_validate(document.data)
         except ValidationError as error:
             for line in error.errors(include_url=False, include_input=False):
-                faults.append(Fault(tuple(line["loc"]), line["msg"], line["type"] == AT_KEY))
+                faults.append(Fault(together(tuple(line["loc"])), line["msg"], line["type"] == AT_KEY))
         if spec is None or document.problems:
             raise document.error(faults)
         if base_dir is not None:
@@ -226,6 +230,11 @@ class Spec(Displayed, Part):
     def points(self) -> dict[str, Point]:
         """The quasi-identifiers that are made of two columns, and which."""
         return {name: item.point for name, item in self.quasi_identifiers.items() if item.point is not None}
+
+    @classmethod
+    def written(cls, value: Any) -> Any:
+        """A release that is a file has a field of its own, so that nobody takes its path for a table's name."""
+        return apart(value)
 
     # --- What the keys say together ---
 
@@ -271,6 +280,7 @@ class Spec(Displayed, Part):
             yield from differential_privacy_faults(value)
             yield from m_invariance_faults(value)
             yield from point_faults(value)
+            yield from release_file_faults(value)
         if value is not None and value.utility is not None:
             yield from classify_faults(value, value.utility.classify, ("utility", "classify"))
         if value is not None and value.steps is not None:
@@ -286,6 +296,44 @@ class Spec(Displayed, Part):
     def resolve(self, path: str | Path) -> Path:
         """Return a path of the spec; relative paths are relative to the spec file."""
         return self._base_dir / path
+
+    def over_streams(self, **files: Path) -> Self:
+        """The same spec, where a source or a release that is ``-`` is kept in a file meanwhile.
+
+        Args:
+            files: ``source`` or ``release`` -> the file.
+        """
+        found = self.model_copy()
+        found._streams = {**self._streams, **files}
+        return found
+
+    @property
+    def source_path(self) -> Path | None:
+        """Where the source is that is a file; None for a table and a query.
+
+        Raises:
+            SpecError: it is standard input, which the command line alone has.
+        """
+        return None if self.source.file is None else self._path("source", self.source.file)
+
+    @property
+    def release_path(self) -> Path | None:
+        """Where the release is that is a file; None for others.
+
+        Raises:
+            SpecError: it is standard output, which the command line alone has.
+        """
+        return None if self.release_file is None else self._path("release", self.release_file.file)
+
+    def _path(self, key: Literal["source", "release"], file: str) -> Path:
+        if file != STREAM:
+            return self.resolve(file)
+        if key not in self._streams:
+            raise SpecError(
+                f"{key}.file: - is standard {'input' if key == 'source' else 'output'}, which kanon-sql anonymize has "
+                "and nothing else; name a file"
+            )
+        return self._streams[key]
 
     @property
     def sampling_key(self) -> str:
@@ -303,7 +351,7 @@ class Spec(Displayed, Part):
         return {
             "version": self.version,
             "source": self.source.to_dict(),
-            "release": None if self.release is None else format_table_name(self.release),
+            "release": self.publishes,
             "unit": self.unit,
             "identifiers": list(self.identifiers),
             "quasi_identifiers": {name: column.to_dict() for name, column in self.quasi_identifiers.items()},
@@ -321,6 +369,20 @@ class Spec(Displayed, Part):
             else {"table": format_table_name(self.ledger.table), "on_conflict": self.ledger.on_conflict},
             "warnings": self.warnings.model_dump(),
         }
+
+    @property
+    def publishes(self) -> str | dict[str, str] | None:
+        """What is published, in the form a spec is written in: a table's name or ``{file: ...}``; None for nothing."""
+        if self.release_file is not None:
+            return {"file": self.release_file.file}
+        return None if self.release is None else format_table_name(self.release)
+
+    @property
+    def shown(self) -> str | None:
+        """What messages call the release; None for none."""
+        if self.release_file is not None:
+            return self.release_file.file
+        return None if self.release is None else ".".join(self.release)
 
     @property
     def asks_for_rows_alone(self) -> bool:
@@ -373,6 +435,8 @@ class Spec(Displayed, Part):
         del definitions[Requirement.__name__]
         schema = _renamed({"$defs": definitions, **schema})
         tidy(schema)
+        del schema["properties"][AS_KEY]
+        schema["properties"]["release"]["anyOf"].append({"$ref": f"#/$defs/{ReleaseFile.__name__}"})
         for name in ("source", "suppression", "search", "recoding", "warnings"):
             schema["properties"][name] = {"anyOf": [schema["properties"][name], {"type": "null"}]}
         return {

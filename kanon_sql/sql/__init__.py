@@ -14,8 +14,9 @@ from kanon_sql.sql.dialects.oracle import Oracle
 from kanon_sql.sql.dialects.sqlite import affinity
 from kanon_sql.sql.dialects.tsql import MARK_PROPERTY
 from kanon_sql.sql.expression import level_expression
+from kanon_sql.sql.layout import laid_out
 from kanon_sql.sql.parse import parsed
-from kanon_sql.sql.patience import looking_at
+from kanon_sql.sql.patience import checkpoint, looking_at
 from kanon_sql.sql.query import called_names, named_tables, refuse_called, single_query
 from kanon_sql.sql.statement import Compiler, Creation, Statement, separated, source_relation
 from kanon_sql.sql.templates import add_template_directory, remove_template_directory, render
@@ -49,11 +50,13 @@ __all__ = [
     "add_template_directory",
     "affinity",
     "called_names",
+    "checkpoint",
     "dialect_named",
     "exact_float",
     "exact_text",
     "exact_time",
     "identifier",
+    "laid_out",
     "level_expression",
     "literal",
     "looking_at",

@@ -28,6 +28,8 @@ from kanon_sql.release import (
     held_levels,
     keep,
     publish,
+    publish_file,
+    refuse_foreign_file,
     refuse_foreign_kept,
     refuse_foreign_release,
     written_release,
@@ -71,7 +73,8 @@ def anonymize(
         engine: from :func:`kanon_sql.connect`, with the right to write; or a table of the program's own (pandas,
             polars, Arrow, a DuckDB relation, ibis, Spark) or an open connection. A table comes back as one, by
             :meth:`Result.to_frame` and its like, and the spec then names no source.
-        spec: what to anonymize and how; ``release`` is required, but for a table in memory.
+        spec: what to anonymize and how; ``release`` is required, but for a table in memory: a table, or a file where
+            DuckDB reads the source.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
         budget: when to end the search early; the best node found so far is then released.
@@ -89,6 +92,7 @@ def anonymize(
         violates them together with the releases of the ledger, or when a warning is an error.
 
     Raises:
+        UnsupportedError: the release is a file, and the engine writes none.
         SpecError: the spec names no release, something else stands under the release's name, or the ledger
             holds a release that cannot be compared with.
         UnsupportedError: ``distributions`` was asked for where labels overlap or persons are protected.
@@ -102,11 +106,11 @@ def anonymize(
         >>> connection.sql("SELECT DISTINCT zip FROM visits_release ORDER BY zip").fetchall()
         [('9410*',), ('9411*',), ('9412*',), ('9413*',)]
     """
-    if spec.release is None:
-        raise SpecError("release: missing; anonymize needs the name of the table to publish")
+    if spec.publishes is None:
+        raise SpecError("release: missing; anonymize needs the name of the table to publish, or a {file: ...}")
     if all_minimal:
         refuse_nodes_of_local(spec, "--all-minimal")
-    if engine.read_only:
+    if engine.read_only and spec.release_file is None:
         raise SpecError(f"the connection to {engine.label} is read-only; anonymize has to write")
     if distributions:
         refuse_distributions(spec)
@@ -134,7 +138,10 @@ def anonymize(
         refuse_untrue(engine, spec.source.table)
         # Publishing takes a transaction of its own: whether there can be one is known before the search.
         with open_workspace(engine, source_of(engine, spec), report) as workspace, engine.transaction():
-            refuse_foreign_release(workspace, spec)
+            if spec.release_file is None:
+                refuse_foreign_release(workspace, spec)
+            else:
+                refuse_foreign_file(engine, spec)
             refuse_foreign_kept(workspace, spec)
             earlier = None if spec.ledger is None else comparable_releases(workspace, spec)
 
@@ -247,7 +254,6 @@ def released(
         fail_on_warning: publish nothing where there is a warning.
     """
     spec = found.spec
-    assert spec.release is not None
     verb: Literal["anonymize", "apply"] = "anonymize" if applied is None else "apply"
     more = details_of(found, details)
     if isinstance(found, NothingToSearch | NothingFound):
@@ -267,7 +273,7 @@ def released(
             verb=verb,
             verdict="pass",
             message=_message(found, rows, written),
-            release=".".join(spec.release),
+            release=spec.shown,
             node=found.node_dict(found.node) if isinstance(found, Chosen) else None,
             rows=rows,
             classes=written.examination.classes_dict(),
@@ -281,7 +287,7 @@ def released(
                 *found.notes,
                 *notes_of_steps(steps),
                 *notes_of_local(found),
-                *([] if written.note is None else [written.note]),
+                *(note for note in (written.note, written.formulas) if note is not None),
             ],
             intervals=found.intervals if isinstance(found, Chosen) else None,
             recoding=found.to_dict() if isinstance(found, Recoded) else None,
@@ -303,7 +309,12 @@ def released(
         entry = None
         if isinstance(found, Chosen) and earlier is not None:
             entry = addition(found, written, earlier, rows)
-        publish(found.workspace, spec, written.table, manifest, entry)
+        if written.file is None:
+            publish(found.workspace, spec, written.table, manifest, entry)
+        else:
+            found.workspace.report("publishing", None)
+            found.workspace.engine.refuse_other_meanings()  # the verification has called them
+            publish_file(written.file, manifest)
     return replace(result, manifest=manifest, notes=[*result.notes, *_kept(found)]), together
 
 
@@ -357,6 +368,7 @@ def _manifest(found: Chosen | Recoded, written: Written, result: Result, applied
         "run_id": found.workspace.run_id,
         "published_at": now(),
         "release": result.release,
+        **({} if written.file is None else {"file": written.file.to_dict()}),
         "spec": found.spec.redacted(),
         "spec_hash": found.spec.hash,
         "node": None if result.node is None else dict(result.node),

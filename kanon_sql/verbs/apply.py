@@ -17,6 +17,7 @@ from kanon_sql.search import Batch
 from kanon_sql.spec import RecodingOptions, Source, Spec, parse_table_name
 from kanon_sql.verbs.anonymize import released
 from kanon_sql.verbs.details import with_statements
+from kanon_sql.verbs.judged import refuse_file
 from kanon_sql.verbs.result import Cost, Result, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
 
@@ -102,9 +103,10 @@ def _of_new_rows(spec: Spec, source: str | None, release: str | None) -> Spec:
     if source is not None:
         changes["source"] = Source.model_validate(source)
     if release is not None:
-        changes["release"] = parse_table_name(release)
+        changes |= {"release": parse_table_name(release), "release_file": None}
     found = spec.model_copy(update=changes)
     if found.release is None:
+        refuse_file(found, "apply")
         raise SpecError("release: missing; apply needs the name of the table to publish")
     return found
 

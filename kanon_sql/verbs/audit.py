@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -30,6 +30,7 @@ from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import Displayed, Spec, parse_table_name
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.audit_options import AuditOptions, parsed_hierarchies
+from kanon_sql.verbs.judged import Judged, judged
 from kanon_sql.verbs.result import Cost, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
 
@@ -151,15 +152,16 @@ def audit(
         'it needs an earlier release (--earlier)'
     """
     started = time.perf_counter()
-    parts = parse_table_name(table) if table is not None else spec.release
-    if parts is None:
-        raise SpecError("release: missing; name the table to audit with --table")
     parsed = parsed_hierarchies(spec, hierarchies or {})
     options = AuditOptions(external, tuple(on), tuple(earlier), tuple(other_views), negations, parsed, attacks, reveal)
     options.check(spec, count_rows)
-    with engine.run(Deadline(timeout)) as meter, _creating_nothing(engine):
-        refuse_untrue(engine, parts)
-        run = _Run(engine, spec, options, report, parts)
+    with (
+        engine.run(Deadline(timeout)) as meter,
+        judged(engine, spec, table, "audit") as asked,
+        _creating_nothing(engine),
+    ):
+        refuse_untrue(engine, asked.parts)
+        run = _Run(engine, spec, options, report, asked)
         by_method = run.attacks()
         found = [attack for achieved in by_method.values() for attack in achieved]
         rows = run.rows()
@@ -173,8 +175,8 @@ def audit(
         failed = any(attack.failed for attack in found)
         return AuditResult(
             verdict="fail" if failed else "pass",
-            message=_message(".".join(parts), found),
-            release=".".join(parts),
+            message=_message(asked.shown, found),
+            release=asked.shown,
             rows=rows,
             attacks=found,
             left_out=run.left_out,
@@ -205,7 +207,7 @@ class _Run:
     """The tables of a run, and the attacks on them, a workspace each: scratch names would meet otherwise."""
 
     def __init__(
-        self, engine: Engine, spec: Spec, options: AuditOptions, report: Reporter | None, parts: tuple[str, ...]
+        self, engine: Engine, spec: Spec, options: AuditOptions, report: Reporter | None, asked: Judged
     ) -> None:
         self.engine, self.spec, self.options, self.report = engine, spec, options, report
         self.form = source_of(engine, spec)
@@ -213,7 +215,7 @@ class _Run:
         self._looked_at: set[tuple[str, str, bool]] = set()
         opened = open_table(engine, spec, None)
         source = Target(source_relation(), opened.columns, "the source", spec.source.table or ())
-        release = self._target(parts)
+        release = replace(self._target(asked.parts), shown=asked.shown)
         if any(method.whole_release for method in methods() if method.name in (options.attacks or ATTACKS)):
             refuse_without(release, [*spec.quasi_identifiers, *spec.sensitive])
         self.given = Given(

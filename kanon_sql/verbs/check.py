@@ -46,6 +46,7 @@ from kanon_sql.verbs.check_sources import (
     matched_populations,
 )
 from kanon_sql.verbs.details import Details, of_table, with_statements
+from kanon_sql.verbs.judged import judged
 from kanon_sql.verbs.result import Cost, Result, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
 from kanon_sql.verbs.warnings import failed_by, warnings_of_table
@@ -100,17 +101,15 @@ def check(
         (False, 'visits: 120 of 120 classes (600 rows) violate 8-anonymity')
     """
     started = time.perf_counter()
-    parts = parse_table_name(table) if table is not None else spec.release
-    if parts is None:
-        raise SpecError("release: missing; name the table to check with --table")
     models = models_of(spec)
     unit = None if count_rows else spec.unit
-    with engine.run(Deadline(timeout)) as meter:
-        refuse_untrue(engine, parts, None if republication is None else parse_table_name(republication.earlier))
+    with engine.run(Deadline(timeout)) as meter, judged(engine, spec, table, "check") as asked:
+        earlier = None if republication is None else parse_table_name(republication.earlier)
+        refuse_untrue(engine, asked.parts, earlier)
         # A table may be checked whose source nobody has; who needs it then asks for it in vain.
         relation = source_of(engine, spec) if spec.source.given else ""
         with open_workspace(engine, relation, report, inline=True) as workspace:
-            opened = open_table(engine, spec, parts)
+            opened = replace(open_table(engine, spec, asked.parts), shown=asked.shown)
             found = _looked_at(workspace, spec, models, opened, unit)
             revealed = found.failing(workspace, reveal) if reveal and not found.examination.passed else []
             invariances: list[Invariance] = []

@@ -18,6 +18,7 @@ from kanon_sql.frequency import source_of
 from kanon_sql.parties import Horizontal, Part, Vertical, searched_horizontally, searched_vertically
 from kanon_sql.release import refuse_foreign_release
 from kanon_sql.spec import Spec
+from kanon_sql.verbs.judged import refuse_file
 from kanon_sql.verbs.parties_result import PartiesResult, Split, result_of, wanted_of
 from kanon_sql.verbs.result import Cost, redacted_log
 from kanon_sql.version import __version__
@@ -113,6 +114,7 @@ def anonymize_parties(
         [[(300,)], [(300,)]]
     """
     if spec.release is None:
+        refuse_file(spec, "anonymize with several parties")
         raise SpecError("release: missing; anonymize needs the name of the table to publish")
     if not 1 <= at <= len(engines):
         raise SpecError(f"--at {at}: expected the number of a party, from 1 to {len(engines)}")

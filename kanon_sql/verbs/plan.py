@@ -150,7 +150,7 @@ def plan(
         ledger = [] if spec.ledger is None else ["the ledger was not read: anonymize compares with earlier releases"]
         return replace(
             result,
-            release=None if spec.release is None else ".".join(spec.release),
+            release=spec.shown,
             cost=Cost.of(meter, time.perf_counter() - started),
             notes=[*result.notes, *notes_of_steps(steps), *ledger],
             steps=steps,

@@ -22,7 +22,7 @@ from kanon_sql.models import metric_for, models_of
 from kanon_sql.release import Choice, publish, written_release
 from kanon_sql.search import Batch, Span
 from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, Spec, TableHierarchy
-from kanon_sql.sql import Statement
+from kanon_sql.sql import Statement, dialect_named, laid_out
 from kanon_sql.verbs.recoding import refuse_local
 from kanon_sql.verbs.steps import refuse_steps
 from kanon_sql.verbs.warnings import refuse_fatal_warnings
@@ -58,9 +58,11 @@ class Rendered:
 
     @property
     def text(self) -> str:
-        """A script: every statement with its stage above it."""
+        """A script: every statement with its stage above it, in lines of a readable length."""
+        words = dialect_named(self.dialect).sqlglot
         parts = [f"-- {note}" for note in self.notes]
-        parts += [f"-- {statement.name}\n{statement.sql.removesuffix(';')};" for statement in self.statements]
+        for statement in self.statements:
+            parts.append(f"-- {statement.name}\n{laid_out(statement.sql.removesuffix(';'), words)};")
         return "\n\n".join(parts) + "\n"
 
 
@@ -155,6 +157,8 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
             with written_release(workspace, choice) as written:
                 publish(workspace, spec, written.table, {"published_at": "(the time)"}, unseen=True)
     notes: tuple[str, ...] = (*_NOTES, _NO_CUTS) if spec.search.of_intervals else _NOTES
+    if spec.release_file is not None:
+        notes += ("The release is a file, which this script does not write: kanon-sql anonymize does that.",)
     if spec.ledger is not None:
         notes += ("The ledger's statements are left out: which run depends on the releases that it holds.",)
     if spec.recoding.keep is not None:

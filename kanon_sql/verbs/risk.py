@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from kanon_sql.disclosure.risk import (
@@ -33,6 +34,7 @@ from kanon_sql.errors import Problem, SpecError
 from kanon_sql.frequency import OpenTable, open_table, source_of, unknown_columns
 from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import Displayed, Spec, parse_table_name
+from kanon_sql.verbs.judged import Judged, judged, release_stands
 from kanon_sql.verbs.result import Cost, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
 
@@ -165,7 +167,8 @@ def risk(
         engine: from :func:`kanon_sql.connect`, where SELECT rights are enough; or a table or an open connection of the
             program's own. Beside a table, ``table`` and ``population`` are tables too.
         spec: the spec that names the source, the unit and the quasi-identifiers.
-        table: the table to measure; the spec's source by default.
+        table: the table to measure; by default the spec's release, or its source where the release is not there,
+            which a note then says.
         population: a table of everybody among whom the table's persons are sought, with the same columns in the
             same form. It counts persons where it has the spec's unit, else rows.
         threshold: from 0 to 1; a record with a risk above it is at risk.
@@ -199,17 +202,16 @@ def risk(
             "smaller combinations"
         )
     unit = None if count_rows else spec.unit
-    parts = None if table is None else parse_table_name(table)
-    with engine.run(Deadline(timeout)) as meter:
-        refuse_untrue(engine, parts or spec.source.table)
+    with engine.run(Deadline(timeout)) as meter, _measured(engine, spec, table) as (asked, absent):
+        refuse_untrue(engine, spec.source.table if asked is None else asked.parts)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
-            opened = _opened(engine, spec, parts, names, unit)
+            opened = _opened(engine, spec, asked, names, unit)
             frames = RiskFrames(opened.relation, _of(opened, names), None if unit is None else opened.columns[unit])
             opened.refuse_inexact(workspace, [*names, *([] if unit is None else [unit])])
             workspace.report(f"grouping {opened.shown} by what others may know", None)
             histogram = histogram_of(workspace, frames)
             matches = None
-            notes = _notes(histogram, unit, sampling_fraction)
+            notes = [*absent, *_notes(histogram, unit, sampling_fraction)]
             if population is not None:
                 workspace.report(f"grouping {population} likewise", None)
                 others = _population(workspace, spec, population, opened, names, unit)
@@ -256,10 +258,21 @@ def _check_options(threshold: float, fraction: float | None, columns: Sequence[s
         raise SpecError(problems)
 
 
-def _opened(
-    engine: Engine, spec: Spec, parts: tuple[str, ...] | None, names: Sequence[str], unit: str | None
-) -> OpenTable:
-    opened = open_table(engine, spec, parts)
+@contextmanager
+def _measured(engine: Engine, spec: Spec, table: str | None) -> Iterator[tuple[Judged | None, list[str]]]:
+    """The table to measure, None for the source; and a note where it is not the one that one would expect."""
+    if table is None and not release_stands(engine, spec):
+        why = f"the release {spec.shown!r} is not there, so the source was measured; publish it and measure again"
+        yield None, [] if spec.shown is None else [why]
+        return
+    with judged(engine, spec, table, "measure") as asked:
+        yield asked, []
+
+
+def _opened(engine: Engine, spec: Spec, asked: Judged | None, names: Sequence[str], unit: str | None) -> OpenTable:
+    opened = open_table(engine, spec, None if asked is None else asked.parts)
+    if asked is not None:
+        opened = replace(opened, shown=asked.shown)
     problems = unknown_columns(opened.shown, opened.columns, names, "which is to be looked at")
     if unit is not None and unit not in opened.columns:
         why = "so persons cannot be counted; look at the source instead, or count rows with --rows"

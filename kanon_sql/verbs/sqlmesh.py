@@ -13,6 +13,7 @@ from kanon_sql.frequency import open_table, source_of, unknown_columns, value_fa
 from kanon_sql.models import PrivacyModel, models_of
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Relation, Sql, source_relation
+from kanon_sql.verbs.judged import refuse_file
 from kanon_sql.verbs.steps import refuse_steps
 from kanon_sql.verbs.warnings import refuse_fatal_warnings
 
@@ -58,6 +59,7 @@ def audits(
         )
     parts = parse_table_name(table) if table is not None else spec.release
     if parts is None:
+        refuse_file(spec, "sqlmesh")
         raise SpecError("release: missing; name a table with the columns of the audited model with --table")
     models = models_of(spec)
     unit = None if count_rows else spec.unit

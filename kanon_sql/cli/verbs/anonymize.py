@@ -21,6 +21,7 @@ from kanon_sql.cli.options import (
     MemoryLimit,
     OutputFormat,
     Parties,
+    Profile,
     Quiet,
     ReportFile,
     ScratchMode,
@@ -55,12 +56,14 @@ __all__ = ["anonymize"]
         "kanon-sql anonymize spec.yml -d clinic.duckdb --manifest manifest.json",
         "kanon-sql anonymize spec.yml -d clinic.duckdb --format json -q",
         "kanon-sql anonymize spec.yml -d clinic.duckdb --max-seconds 600",
+        "kanon-sql anonymize files.yml",
         "kanon-sql anonymize parties.yml --party north.duckdb --party south.duckdb",
     )
 )
 def anonymize(
     spec_file: SpecFile,
     database: Database = MEMORY,
+    profile: Profile = None,
     party: Parties = None,
     split: SplitOption = Split.horizontal,
     key: Key = None,
@@ -72,7 +75,8 @@ def anonymize(
             "--manifest",
             metavar="PATH",
             show_default=False,
-            help="Where to write the manifest; RELEASE.manifest.json beside the spec if not given.",
+            help="Where to write the manifest; RELEASE.manifest.json beside the spec, or FILE.manifest.json beside a "
+            "released file, if not given.",
         ),
     ] = None,
     no_manifest_file: Annotated[
@@ -97,7 +101,9 @@ def anonymize(
     Searches as plan does, writes the generalized table under a scratch name, verifies what
     was written by an independent query, and then publishes it under the release's name in
     one step, replacing an earlier release. The manifest says how, and holds no value of
-    the data. Exit code 1 says that no generalization that meets the requirements was found:
+    the data. With release: {file: out.parquet} in the spec, the release is a Parquet or CSV
+    file: it is read back and verified, and needs no database where the source is a file.
+    Exit code 1 says that no generalization that meets the requirements was found:
     nothing was published. Ctrl-C publishes nothing.
 
     With --party for each of several databases, the table is split between them. Split
@@ -105,7 +111,9 @@ def anonymize(
     joined release is published at one party. Manifests are in the databases only.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
+        from kanon_sql.cli.streams import kept_apart, over_streams, write_release
         from kanon_sql.evaluate import Budget
+        from kanon_sql.release import file_of, manifest_beside
         from kanon_sql.verbs.anonymize import anonymize as run_anonymize
 
         refuse_report_path(report_file, "--report")
@@ -142,29 +150,48 @@ def anonymize(
                 timeout=timeout,
                 at=at,
             )
-        if database == MEMORY:
-            raise SpecError("a release in :memory: would vanish with this process; give a database with -d FILE")
         spec = load_spec(spec_file)
-        path = None if no_manifest_file else manifest or _manifest_path(spec_file, spec)
+        is_file = spec.release_file is not None
+        if is_file and no_manifest_file:
+            raise SpecError(
+                "--no-manifest-file: the manifest of a file is a file beside it, by which a later run knows that it "
+                "may replace it; leave the option out"
+            )
+        if database == MEMORY and not is_file:
+            raise SpecError(
+                "a release in :memory: would vanish with this process; give a database with -d FILE, or publish a "
+                "file: release: {file: out.parquet}"
+            )
+        beside_spec = None if is_file else _manifest_path(spec_file, spec)  # a file has its own beside it
+        path = None if no_manifest_file else manifest or beside_spec
         if path is not None and (path.is_dir() or not path.parent.is_dir()):
             raise SpecError(f"--manifest {path}: expected a file in an existing directory")
-        if spec.source.table is not None:
+        if spec.source.table is not None or is_file:
             need_database(database)
-        engine = run.connect(database, threads=threads, memory_limit=memory_limit, scratch=scratch)
-        run.keep_below(max_bytes, spec, "anonymize")
-        budget = Budget(max_seconds, max_statements)
-        result = run_anonymize(
-            engine,
-            spec,
-            timeout=timeout,
-            report=run.report,
-            budget=budget,
-            all_minimal=all_minimal,
-            details=report_file is not None,
-            distributions=distributions,
-            fail_on_warning=fail_on_warning,
-        )
-        print_result(run, result, output, all_minimal=all_minimal)
+        with over_streams(spec) as spec:
+            engine = run.connect(
+                database, read_only=is_file, threads=threads, memory_limit=memory_limit, scratch=scratch
+            )
+            run.keep_below(max_bytes, spec, "anonymize")
+            result = run_anonymize(
+                engine,
+                spec,
+                timeout=timeout,
+                report=run.report,
+                budget=Budget(max_seconds, max_statements),
+                all_minimal=all_minimal,
+                details=report_file is not None,
+                distributions=distributions,
+                fail_on_warning=fail_on_warning,
+            )
+            with kept_apart(spec) as streams:
+                if not (streams and quiet):
+                    print_result(run, result, output, all_minimal=all_minimal)
+            if streams and result.passed:
+                run.close()
+                write_release(spec)
+            elif is_file and result.manifest is not None:
+                run.message(f"manifest: {manifest_beside(file_of(spec))}")
         if path is not None and result.manifest is not None:
             write_manifest(path, result.manifest)
             run.message(f"manifest: {path}")

@@ -12,6 +12,7 @@ from kanon_sql.cli.options import (
     Format,
     MemoryLimit,
     OutputFormat,
+    Profile,
     Quiet,
     ReportFile,
     ScratchMode,
@@ -61,6 +62,7 @@ def apply(
         ),
     ] = None,
     database: Database = MEMORY,
+    profile: Profile = None,
     manifest: Annotated[
         Path | None,
         typer.Option(

@@ -12,6 +12,7 @@ from kanon_sql.cli.options import (
     Format,
     MemoryLimit,
     OutputFormat,
+    Profile,
     Quiet,
     ReportFile,
     SpecFile,
@@ -38,6 +39,7 @@ __all__ = ["audit"]
 def audit(
     spec_file: SpecFile,
     database: Database = MEMORY,
+    profile: Profile = None,
     table: Annotated[
         str | None,
         typer.Option(

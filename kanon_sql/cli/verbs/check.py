@@ -11,6 +11,7 @@ from kanon_sql.cli.options import (
     FailOnWarning,
     MemoryLimit,
     OutputFormat,
+    Profile,
     Quiet,
     ReportFile,
     SpecFile,
@@ -41,6 +42,7 @@ REVEALED = 20
 def check(
     spec_file: SpecFile,
     database: Database = MEMORY,
+    profile: Profile = None,
     table: Annotated[
         str | None,
         typer.Option(

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.given import MEMORY, need_database
-from kanon_sql.cli.options import Database, Format, MemoryLimit, OutputFormat, Quiet, Threads, Timeout, Verbose
+from kanon_sql.cli.options import Database, Format, MemoryLimit, OutputFormat, Profile, Quiet, Threads, Timeout, Verbose
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 from kanon_sql.cli.written import print_json, print_text
@@ -22,6 +22,7 @@ __all__ = ["clean"]
 )
 def clean(
     database: Database = MEMORY,
+    profile: Profile = None,
     schema: Annotated[
         str | None,
         typer.Option(

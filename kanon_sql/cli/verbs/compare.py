@@ -13,6 +13,7 @@ from kanon_sql.cli.options import (
     MaxSeconds,
     MaxStatements,
     MemoryLimit,
+    Profile,
     Quiet,
     ReportFile,
     ScratchMode,
@@ -48,6 +49,7 @@ def compare(
         ),
     ],
     database: Database = MEMORY,
+    profile: Profile = None,
     ks: Annotated[
         str | None,
         typer.Option("--k", metavar="K,K,...", show_default=False, help="Try each of these in place of the spec's k."),

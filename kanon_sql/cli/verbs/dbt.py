@@ -14,6 +14,7 @@ from kanon_sql.cli.options import (
     MaxStatements,
     MemoryLimit,
     OutputFormat,
+    Profile,
     Quiet,
     ScratchMode,
     SpecFile,
@@ -37,6 +38,7 @@ __all__ = ["dbt"]
 def dbt(
     spec_file: SpecFile,
     database: Database = MEMORY,
+    profile: Profile = None,
     project: Annotated[
         Path,
         typer.Option(

@@ -13,6 +13,7 @@ from kanon_sql.cli.options import (
     Format,
     MemoryLimit,
     OutputFormat,
+    Profile,
     Quiet,
     ScratchMode,
     SpecFile,
@@ -47,6 +48,7 @@ def hierarchy(
     context: typer.Context,
     spec_file: SpecFile,
     database: Database = MEMORY,
+    profile: Profile = None,
     names: Annotated[
         list[str] | None,
         typer.Option(

@@ -8,7 +8,7 @@ import typer
 
 from kanon_sql.cli.complete import directories
 from kanon_sql.cli.given import MEMORY
-from kanon_sql.cli.options import Database, Format, MemoryLimit, OutputFormat, Quiet, Threads, Timeout, Verbose
+from kanon_sql.cli.options import Database, Format, MemoryLimit, OutputFormat, Profile, Quiet, Threads, Timeout, Verbose
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 from kanon_sql.cli.written import print_json
@@ -95,6 +95,7 @@ def init(
     interactive: Annotated[
         bool, typer.Option("--interactive", "-i", help="Ask about roles in the terminal; suggestions are defaults.")
     ] = False,
+    profile: Profile = None,
     combinations: Annotated[
         int,
         typer.Option(

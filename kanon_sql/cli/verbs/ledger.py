@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.given import MEMORY, need_database
-from kanon_sql.cli.options import Database, Format, MemoryLimit, OutputFormat, Quiet, Threads, Timeout, Verbose
+from kanon_sql.cli.options import Database, Format, MemoryLimit, OutputFormat, Profile, Quiet, Threads, Timeout, Verbose
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 from kanon_sql.cli.written import print_json, print_text
@@ -24,6 +24,7 @@ def ledger(
         str, typer.Argument(metavar="TABLE", help="The ledger's table, as the spec names it.")
     ] = "kanon_sql_ledger",
     database: Database = MEMORY,
+    profile: Profile = None,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
     verbose: Verbose = False,

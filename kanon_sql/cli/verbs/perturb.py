@@ -10,6 +10,7 @@ from kanon_sql.cli.options import (
     Format,
     MemoryLimit,
     OutputFormat,
+    Profile,
     Quiet,
     ScratchMode,
     SpecFile,
@@ -35,6 +36,7 @@ __all__ = ["perturb"]
 def perturb(
     spec_file: SpecFile,
     database: Database = MEMORY,
+    profile: Profile = None,
     preview: Annotated[
         bool, typer.Option("--preview", help="Publish nothing, although the spec names a release.")
     ] = False,

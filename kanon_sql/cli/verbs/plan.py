@@ -18,6 +18,7 @@ from kanon_sql.cli.options import (
     MemoryLimit,
     OutputFormat,
     Parties,
+    Profile,
     Quiet,
     ReportFile,
     ScratchMode,
@@ -63,6 +64,7 @@ __all__ = ["plan"]
 def plan(
     spec_file: SpecFile,
     database: Database = MEMORY,
+    profile: Profile = None,
     party: Parties = None,
     split: SplitOption = Split.horizontal,
     key: Key = None,

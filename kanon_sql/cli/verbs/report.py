@@ -8,7 +8,7 @@ import typer
 
 from kanon_sql.cli.complete import directories, one_of, paths
 from kanon_sql.cli.given import MEMORY, load_spec, need_database
-from kanon_sql.cli.options import Database, Quiet, Timeout, Verbose
+from kanon_sql.cli.options import Database, Profile, Quiet, Timeout, Verbose
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import Session, session
 from kanon_sql.cli.written import exit_with, refuse_report_path, write_report
@@ -38,6 +38,7 @@ def report(
         ),
     ],
     database: Database = MEMORY,
+    profile: Profile = None,
     schema: Annotated[
         str | None,
         typer.Option(

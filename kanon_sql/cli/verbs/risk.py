@@ -10,7 +10,9 @@ from kanon_sql.cli.options import (
     Format,
     MemoryLimit,
     OutputFormat,
+    Profile,
     Quiet,
+    ReportFile,
     SpecFile,
     Threads,
     Timeout,
@@ -18,7 +20,7 @@ from kanon_sql.cli.options import (
 )
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
-from kanon_sql.cli.written import print_json, print_text
+from kanon_sql.cli.written import print_json, print_text, refuse_report_path, write_report
 
 __all__ = ["risk"]
 
@@ -26,7 +28,8 @@ __all__ = ["risk"]
 @program.command(
     epilog=examples(
         "kanon-sql risk spec.yml -d clinic.duckdb",
-        "kanon-sql risk spec.yml -d clinic.duckdb --table visits_release --rows",
+        "kanon-sql risk spec.yml -d clinic.duckdb --rows --report risk.html",
+        "kanon-sql risk spec.yml -d clinic.duckdb --table visits",
         "kanon-sql risk spec.yml -d clinic.duckdb --sampling-fraction 0.01",
         "kanon-sql risk spec.yml -d clinic.duckdb --columns age --columns zip",
     )
@@ -34,10 +37,14 @@ __all__ = ["risk"]
 def risk(
     spec_file: SpecFile,
     database: Database = MEMORY,
+    profile: Profile = None,
     table: Annotated[
         str | None,
         typer.Option(
-            "--table", metavar="TABLE", show_default=False, help="The table to look at; the spec's source if not given."
+            "--table",
+            metavar="TABLE",
+            show_default=False,
+            help="The table to look at. If not given: the spec's release, or the source where there is no release yet.",
         ),
     ] = None,
     population: Annotated[
@@ -74,6 +81,7 @@ def risk(
         int, typer.Option("--combinations", metavar="N", min=1, help="Look at combinations of up to so many columns.")
     ] = 3,
     rows: Annotated[bool, typer.Option("--rows", help="Count rows although the spec names a unit.")] = False,
+    report_file: ReportFile = None,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -85,7 +93,7 @@ def risk(
 
     Shows what a prosecutor, a journalist and a marketer may hope for, how many records are
     unique in the table and (estimated) in the population, and which columns tell records
-    apart, alone and together. Measures the table as it stands: the source, a release or any
+    apart, alone and together. Measures the table as it stands: the release, the source or any
     other. Opens the database read-only and creates nothing. It measures and does not judge:
     the exit code is 0 whatever the risk.
     """
@@ -93,6 +101,7 @@ def risk(
         from kanon_sql.report.risk import risk_text
         from kanon_sql.verbs.risk import risk as run_risk
 
+        refuse_report_path(report_file, "--report")
         spec = load_spec(spec_file)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
         result = run_risk(
@@ -113,3 +122,8 @@ def risk(
             print_json(result.to_dict())
         else:
             print_text(risk_text(result))
+        if report_file is not None:
+            from kanon_sql.report.html import run_report
+            from kanon_sql.report.run import read_run
+
+            write_report(run, report_file, run_report(read_run(result.to_dict(), "this measurement")))

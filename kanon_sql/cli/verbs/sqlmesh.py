@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.given import MEMORY, load_spec
-from kanon_sql.cli.options import Database, MemoryLimit, Quiet, SpecFile, Threads, Timeout, Verbose
+from kanon_sql.cli.options import Database, MemoryLimit, Profile, Quiet, SpecFile, Threads, Timeout, Verbose
 from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 
@@ -21,6 +21,7 @@ __all__ = ["sqlmesh"]
 def sqlmesh(
     spec_file: SpecFile,
     database: Database = MEMORY,
+    profile: Profile = None,
     table: Annotated[
         str | None,
         typer.Option(

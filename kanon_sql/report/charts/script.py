@@ -54,7 +54,7 @@ def interactive_script(charts: Mapping[str, Mapping[str, Any]]) -> str:
         ) from None
     colours = {LIGHT[name]: DARK[name] for name in LIGHT}
     drawn = _DRAW.replace("COLOURS", _in_script(colours)).replace("CHARTS", _in_script(charts))
-    library: str = vl_convert.javascript_bundle(None)
+    library: str = vl_convert.javascript_bundle()
     return f"{library}\n{drawn}"
 
 

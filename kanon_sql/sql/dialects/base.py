@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import ClassVar, Literal
 
@@ -241,6 +241,26 @@ class Dialect(ABC):
             run_id: of the run.
         """
         return f"COMMENT ON TABLE {self.relation(table)} IS {self.literal(mark_text(run_id))}"
+
+    def to_file(self, table: Sequence[str], path: str, run_id: str) -> str:
+        """Write a table into a Parquet or CSV file.
+
+        Args:
+            table: it.
+            path: the file, whose ending tells which of the two.
+            run_id: the run, which a Parquet file can name.
+        """
+        raise UnsupportedError(f"{self.name} writes no files; publish a table there, or read its table with DuckDB")
+
+    def from_file(self, table: Sequence[str], path: str, types: Mapping[str, str]) -> str:
+        """Make a table of the session of what :meth:`to_file` wrote, with the rows in their order.
+
+        Args:
+            table: its name.
+            path: the file.
+            types: the columns of a CSV file, and what they are. A Parquet file knows its own.
+        """
+        raise UnsupportedError(f"{self.name} reads no files; name a table instead")
 
     def replace(self, table: Sequence[str], release: Sequence[str], aside: Sequence[str]) -> list[str]:
         """Put a table in the place of the release, where DDL cannot be rolled back.

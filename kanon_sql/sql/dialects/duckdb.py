@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from kanon_sql.sql.dialects.base import Dialect
+from kanon_sql.sql.dialects.base import Dialect, mark_text
 from kanon_sql.sql.dialects.rewrites import called
 
 __all__ = ["DuckDB"]
+
+_CSV = """delim = ',', quote = '"', escape = '"', nullstr = '', header = true"""
+"""RFC 4180, with NULL as nothing at all and an empty text as a pair of quotes: one can be told from the other."""
 
 _LINE_END = "\n"
 _MANY = 500
@@ -17,7 +20,7 @@ _MANY = 500
 
 
 class DuckDB(Dialect):
-    """DuckDB 2."""
+    """DuckDB."""
 
     name = "duckdb"
     sqlglot = "duckdb"
@@ -57,6 +60,27 @@ class DuckDB(Dialect):
         lists = [f"UNNEST(string_split({self.literal(_LINE_END.join(column))}, {at}))" for column in columns]
         return f"INSERT INTO {table} SELECT {', '.join(lists)}"
 
+    def create_as(self, table: str, query: str, temporary: bool) -> str:
+        """What is made in the session's own database has to be called temporary."""
+        return super().create_as(table, query, temporary or table.startswith('"temp".'))
+
     def numbers_to(self, count: str) -> str:
         """A list of them, unnested."""
         return f"UNNEST(RANGE({count}))"
+
+    def to_file(self, table: Sequence[str], path: str, run_id: str) -> str:
+        """COPY, with every option that the defaults of a version could change."""
+        if path.lower().endswith(".parquet"):
+            options = f"FORMAT parquet, KV_METADATA {{kanon_sql: {self.literal(mark_text(run_id))}}}"
+        else:
+            options = "FORMAT csv, " + _CSV.replace(" = ", " ")
+        return f"COPY {self.relation(table)} TO {self.literal(path)} ({options})"
+
+    def from_file(self, table: Sequence[str], path: str, types: Mapping[str, str]) -> str:
+        """Nothing is guessed: the text 05 stays what it is, and a line that begins with # is no comment."""
+        reader = f"read_parquet({self.literal(path)})"
+        if not path.lower().endswith(".parquet"):
+            columns = ", ".join(f"{self.literal(name)}: {self.literal(kind)}" for name, kind in types.items())
+            options = f"allow_quoted_nulls = false, auto_detect = false, columns = {{{columns}}}"
+            reader = f"read_csv({self.literal(path)}, {_CSV}, {options})"
+        return self.create_as(self.relation(table), f"SELECT * FROM {reader} AS kanon_file", True)

@@ -1,0 +1,71 @@
+"""Standard input and output in the place of a spec's files: kept in files of the run's own meanwhile.
+
+The source is read more than once, and the release is verified before a byte of it is written, so neither can be a pipe.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kanon_sql.errors import SpecError
+
+if TYPE_CHECKING:
+    from kanon_sql.spec import Spec
+
+__all__ = ["STREAM", "kept_apart", "over_streams", "write_release"]
+
+STREAM = "-"
+
+
+@contextmanager
+def over_streams(spec: Spec) -> Iterator[Spec]:
+    """The spec, with files in the place of its streams; standard input is read whole. They are removed at the end.
+
+    Args:
+        spec: as it was written.
+
+    Raises:
+        SpecError: standard input is a terminal.
+    """
+    reads = spec.source.file == STREAM
+    writes = spec.release_file is not None and spec.release_file.file == STREAM
+    if not reads and not writes:
+        yield spec
+        return
+    if reads and sys.stdin.isatty():
+        raise SpecError("source.file: - is standard input, and that is a terminal; pipe a CSV file into it")
+    with tempfile.TemporaryDirectory(prefix="kanon_sql_") as directory:
+        files = {}
+        if reads:
+            files["source"] = Path(directory) / "source.csv"
+            with files["source"].open("wb") as copy:
+                shutil.copyfileobj(sys.stdin.buffer, copy)
+        if writes:
+            files["release"] = Path(directory) / "release.csv"
+        yield spec.over_streams(**files)
+
+
+@contextmanager
+def kept_apart(spec: Spec) -> Iterator[bool]:
+    """Inside, what is printed goes to standard error where standard output is the release's. Yields whether it is."""
+    release = spec.release_file
+    if release is None or release.file != STREAM:
+        yield False
+        return
+    with redirect_stdout(sys.stderr):
+        yield True
+
+
+def write_release(spec: Spec) -> None:
+    """Write what was published, and verified, to standard output."""
+    path = spec.release_path
+    assert path is not None
+    with path.open("rb") as release:
+        shutil.copyfileobj(release, sys.stdout.buffer)
+    sys.stdout.buffer.flush()

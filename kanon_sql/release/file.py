@@ -1,0 +1,342 @@
+"""A release that is a file: written beside its place, read back and verified, and put there by one rename.
+
+What is verified is what the file says: it is read into a table of the session, whose classes are examined as those of
+any release, and whose rows have to be those that were to be written. The rename is atomic, so that under the release's
+name stands the old file or the new one, whole. Beside it stands its manifest, ``NAME.manifest.json``, with the file's
+SHA-256: by that a later run knows what it may replace. A process may be killed between any two of these steps of run R:
+
+    step                   state afterwards                        what the next run finds and does
+    1 write, verify        a hidden file of R beside the release   the release as before; removes the hidden file
+    2 write the manifest   a hidden manifest of R as well          the same
+    3 rename the file      the file is R's, its manifest is not    knows the file by the hidden manifest, and renames it
+    4 rename the manifest  both are R's                            knows the file by its manifest
+
+Runs that publish in one directory wait for each other, where the operating system can lock a directory.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kanon_sql.engines import Engine, Workspace, open_workspace
+from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError, VerificationError
+from kanon_sql.release.write_source import free_name
+from kanon_sql.spec import Spec
+from kanon_sql.sql import Relation, Statement, checkpoint
+
+__all__ = [
+    "WrittenFile",
+    "file_of",
+    "formulas_in",
+    "manifest_beside",
+    "publish_file",
+    "read_back",
+    "refuse_foreign_file",
+    "session_table",
+    "snapshot",
+    "types_in",
+    "written_file",
+]
+
+_LOOK_AGAIN = 0.1
+"""Seconds between two looks whether another run has finished."""
+
+_SIDE = "kanon_side"
+
+
+@dataclass(frozen=True)
+class WrittenFile:
+    """A file that is written, and not yet under the release's name.
+
+    Attributes:
+        path: where it is to stand.
+        hidden: where it is.
+        types: column -> the type of its values.
+    """
+
+    path: Path
+    hidden: Path
+    types: Mapping[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the manifest says of it."""
+        return {
+            "sha256": _sha256(self.hidden),
+            "bytes": self.hidden.stat().st_size,
+            "columns": dict(self.types),
+        }
+
+
+def file_of(spec: Spec) -> Path:
+    """Where a release stands that is a file; a link is followed."""
+    path = spec.release_path
+    assert path is not None
+    return Path(os.path.realpath(path))
+
+
+def manifest_beside(path: Path) -> Path:
+    """Where the manifest of a released file is."""
+    return path.with_name(f"{path.name}.manifest.json")
+
+
+def _pending_beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.kanon.manifest.json")
+
+
+def session_table(engine: Engine, what: str) -> Relation:
+    """A table of this run that the session alone has, in a database that writes files: whatever its scratch mode is."""
+    return Relation(("temp", "main", f"kanon_{engine.run_id}_{what}"))
+
+
+def refuse_foreign_file(engine: Engine, spec: Spec) -> None:
+    """Refuse to replace a file that kanon_sql did not publish, or the source, or to write where no file can be.
+
+    Raises:
+        UnsupportedError: the engine writes no files.
+        SpecError: there is no such directory, or something else stands there.
+    """
+    assert spec.release_file is not None
+    if not engine.capabilities.files:
+        raise UnsupportedError(
+            f"release.file: {engine.dialect.name} writes no files, DuckDB alone does; release a table, or read the "
+            "source with DuckDB"
+        )
+    path, shown = file_of(spec), spec.release_file.file
+    if not path.parent.is_dir() or path.is_dir() or (path.exists() and not path.is_file()):
+        raise SpecError(f"release.file: {shown}: expected a file in an existing directory")
+    if not path.exists():
+        return
+    source = spec.source_path
+    if source is not None and source.exists() and path.samefile(source):
+        raise SpecError(f"release.file: {shown} is the source itself, which is never replaced; choose another name")
+    if not _is_ours(path):
+        raise SpecError(
+            f"release.file: there is already a file {shown} that kanon_sql did not publish, or that was changed since; "
+            "choose another name, or move it away. A file of ours is known by the manifest beside it, "
+            f"{manifest_beside(path).name}"
+        )
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a manifest beside the file is about these very bytes."""
+    known = [_recorded(manifest_beside(path)), _recorded(_pending_beside(path))]
+    return any(known) and _sha256(path) in known
+
+
+def _recorded(manifest: Path) -> str | None:
+    """The SHA-256 that a manifest says its file has."""
+    found = _read_manifest(manifest).get("file")
+    sha = found.get("sha256") if isinstance(found, Mapping) else None
+    return sha if isinstance(sha, str) else None
+
+
+def _read_manifest(path: Path) -> Mapping[str, Any]:
+    with suppress(OSError, ValueError):
+        found = json.loads(path.read_text("utf-8"))
+        if isinstance(found, Mapping) and "run_id" in found:
+            return found
+    return {}
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def written_file(workspace: Workspace, spec: Spec, table: Relation) -> Iterator[WrittenFile]:
+    """The rows of a table as a file with a hidden name beside the release's; removed at the end unless published.
+
+    Raises:
+        SpecError: something else stands under the name by now.
+        DatabaseError: no file can be written there.
+    """
+    path = file_of(spec)
+    with _alone_in(path.parent):
+        refuse_foreign_file(workspace.engine, spec)
+        _settle(path)
+        for left in path.parent.glob(f".{_literally(path.name)}.kanon-*{path.suffix}"):
+            left.unlink(missing_ok=True)  # of a run that was killed: none is under way here but this one
+        hidden = path.with_name(f".{path.name}.kanon-{workspace.run_id}{path.suffix.lower()}")
+        columns = workspace.columns(table)
+        try:
+            _write(workspace, table, hidden, spec)
+            yield WrittenFile(path, hidden, {name: column.type for name, column in columns.items()})
+        finally:
+            hidden.unlink(missing_ok=True)
+
+
+def _settle(path: Path) -> None:
+    """Finish what a run left that was killed while it published: its manifest goes beside the file that is there."""
+    pending = _pending_beside(path)
+    if pending.exists():
+        if path.exists() and _recorded(pending) == _sha256(path):
+            pending.replace(manifest_beside(path))
+        else:
+            pending.unlink()
+
+
+def _write(workspace: Workspace, table: Relation, hidden: Path, spec: Spec) -> None:
+    assert spec.release_file is not None
+    try:
+        sql = workspace.dialect.to_file(table.parts, str(hidden), workspace.run_id)
+        workspace.engine.execute(Statement("release/file", sql, quoted=workspace.dialect.quoted))
+        with hidden.open("rb") as file:
+            os.fsync(file.fileno())
+    except (DatabaseError, OSError) as error:
+        reason = str(error) if isinstance(error, DatabaseError) else error.strerror or type(error).__name__
+        raise DatabaseError(
+            f"the release cannot be written to {spec.release_file.file}: {reason}; nothing was published"
+        ) from None
+
+
+def _literally(name: str) -> str:
+    return re.sub(r"([*?\[])", r"[\1]", name)
+
+
+@contextmanager
+def _alone_in(directory: Path) -> Iterator[None]:
+    """Inside, no other run publishes in a directory; where it cannot be locked, nobody waits."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                checkpoint()
+                time.sleep(_LOOK_AGAIN)
+            except OSError:  # such as on a share that has no locks
+                break
+            else:
+                break
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def snapshot(engine: Engine, path: Path, types: Mapping[str, str]) -> Iterator[Relation]:
+    """What a file holds now, as a table of the session in the order of its rows; dropped at the end.
+
+    Args:
+        engine: one that reads files.
+        path: the file.
+        types: the columns of a CSV file, and what they are; see :func:`types_in`.
+    """
+    table = session_table(engine, "file")
+    sql = engine.dialect.from_file(table.parts, str(path), types)
+    engine.execute(Statement("release/read_file", sql, quoted=engine.dialect.quoted))
+    try:
+        yield table
+    finally:
+        with engine.without_deadline(), suppress(DatabaseError), open_workspace(engine, "", inline=True) as workspace:
+            workspace.execute("engines/scratch/drop", target=table)
+
+
+@contextmanager
+def read_back(workspace: Workspace, file: WrittenFile, table: Relation) -> Iterator[Relation]:
+    """What a written file says, once it is sure that these are the rows of the table that it was written from.
+
+    Raises:
+        VerificationError: they are others; nothing is published.
+    """
+    with snapshot(workspace.engine, file.hidden, file.types) as found:
+        names = list(file.types)
+        if list(workspace.columns(found)) != names:
+            raise VerificationError("verification: the written file does not have the promised columns; it was removed")
+        side = free_name(_SIDE, names)
+        (differing,) = workspace.row("release/differing", names=names, side=side, written=table, read=found)
+        if differing:
+            raise VerificationError(
+                f"verification: {differing} different rows of the written file are not those that were to be written; "
+                "it was removed"
+            )
+        yield found
+
+
+def publish_file(file: WrittenFile, manifest: Mapping[str, Any]) -> None:
+    """Give a verified file the release's name, and its manifest a place beside it.
+
+    Raises:
+        DatabaseError: the operating system refuses; the message says what stands.
+    """
+    pending = _pending_beside(file.path)
+    stands = False
+    try:
+        if _sha256(file.hidden) != manifest["file"]["sha256"]:
+            raise VerificationError(
+                "verification: the written file was changed before it was published; it was removed"
+            )
+        with pending.open("w", encoding="utf-8") as out:
+            json.dump(dict(manifest), out, indent=2, ensure_ascii=False)
+            out.write("\n")
+            out.flush()
+            os.fsync(out.fileno())
+        file.hidden.replace(file.path)
+        stands = True
+        pending.replace(manifest_beside(file.path))
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        what = "the release stands, and its manifest is not beside it" if stands else "nothing was published"
+        raise DatabaseError(f"{file.path.name} cannot be published: {reason}; {what}") from None
+    finally:
+        if not stands:
+            pending.unlink(missing_ok=True)
+
+
+def types_in(path: Path) -> Mapping[str, str]:
+    """The columns of a CSV file, and their types as the manifest beside it says; text where it says nothing.
+
+    Raises:
+        DatabaseError: the first line names no columns, or one twice.
+    """
+    if path.suffix.lower() != ".csv":
+        return {}
+    for manifest in (manifest_beside(path), _pending_beside(path)):
+        found = _read_manifest(manifest).get("file")
+        if isinstance(found, Mapping) and found.get("sha256") == _sha256(path):
+            columns: Mapping[str, str] = found["columns"]
+            return columns
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            names = next(csv.reader(file, strict=True), [])
+    except (OSError, UnicodeDecodeError, csv.Error):
+        names = []
+    if not all(names) or not names or len({name.casefold() for name in names}) < len(names):
+        raise DatabaseError(f"{path.name}: expected a CSV file in UTF-8 whose first line names every column, each once")
+    return dict.fromkeys(names, "VARCHAR")
+
+
+def formulas_in(workspace: Workspace, file: WrittenFile, table: Relation) -> str | None:
+    """What to say of texts in a CSV file that a spreadsheet may run; None where there are none.
+
+    Args:
+        workspace: where.
+        file: the released file.
+        table: what it says.
+    """
+    if file.path.suffix.lower() != ".csv":
+        return None
+    texts = [column.name for column in workspace.columns(table).values() if column.kind == "text"]
+    found = [name for name in texts if workspace.row("release/formulas", table=table, column=name) != (0,)]
+    if not found:
+        return None
+    return (
+        f"some texts of {', '.join(found)} begin with =, +, - or @: a spreadsheet that opens the file may run them as "
+        "formulas; import these columns as text, or publish a Parquet file"
+    )

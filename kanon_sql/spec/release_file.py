@@ -1,0 +1,99 @@
+"""A release that is a file instead of a table: what a spec says of it, and what it cannot stand beside.
+
+What other keys keep beside a release is kept in tables of its database: a file has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from pydantic import Field, WithJsonSchema
+
+from kanon_sql.spec.checks import Fault, Part, checked, fail, kind, text
+
+if TYPE_CHECKING:
+    from kanon_sql.spec.model import Spec
+
+__all__ = ["AS_KEY", "STREAM", "ReleaseFile", "apart", "release_file_faults", "together"]
+
+STREAM = "-"
+"""In the place of a file: standard input or output, which only the command line has."""
+
+AS_KEY = "release_file"
+"""The field of a spec that holds what ``release: {file: ...}`` says; as a key of its own it is not written."""
+
+_ENDINGS = (".parquet", ".csv")
+_PATTERNS = "*?["
+"""Who reads a file by a name with one of these gets all files that fit."""
+
+
+def _file(value: object) -> str:
+    name = text("a file name")(value)
+    if name == STREAM:
+        return name
+    if "://" in name:
+        fail("expected a file on this machine, got a URL; write the file here, then copy it there")
+    if any(character in name for character in _PATTERNS):
+        fail(f"a name with one of {' '.join(_PATTERNS)} would be read as a pattern of names; choose another one")
+    if not name.lower().endswith(_ENDINGS) or Path(name).name.startswith("."):
+        fail(f"expected a name that ends in {' or '.join(_ENDINGS)}, or - for standard output (CSV)")
+    return name
+
+
+class ReleaseFile(Part):
+    """Where a release is published that is a file.
+
+    Attributes:
+        file: a Parquet or CSV path, relative to the spec file; ``-`` for standard output.
+    """
+
+    expected: ClassVar[str] = "a table name or {file: ...}"
+
+    file: Annotated[str, checked(_file), WithJsonSchema({"type": "string", "minLength": 1})] = Field(
+        description="The Parquet or CSV file to publish; - for standard output."
+    )
+
+    @classmethod
+    def written(cls, value: Any) -> Any:
+        """Without its one key, nothing says that a file is meant."""
+        if isinstance(value, Mapping) and "file" not in value:
+            fail(f"expected {cls.expected}, got {kind(value)}")
+        return value
+
+
+def apart(value: Any) -> Any:
+    """A spec as it is written, with a release that is a file under a key of its own."""
+    if not isinstance(value, Mapping):
+        return value
+    if AS_KEY in value:
+        fail(f"unknown key {AS_KEY!r}; write release: {{file: out.parquet}}")
+    if isinstance(value.get("release"), Mapping):
+        return {**value, "release": None, AS_KEY: value["release"]}
+    return value
+
+
+def together(loc: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """Where in the spec as it is written a problem lies."""
+    return ("release", *loc[1:]) if loc[:1] == (AS_KEY,) else loc
+
+
+def release_file_faults(spec: Spec) -> Iterator[Fault]:
+    """What a release cannot have that is a file."""
+    if spec.release_file is None:
+        return
+    beside = {
+        "ledger": (spec.ledger is not None, "a ledger compares releases that are tables of one database"),
+        "recoding": (spec.recoding.keep is not None, "recoding.keep is a table beside the release"),
+    }
+    for key, (asked, why) in beside.items():
+        if asked:
+            yield Fault((key,), f"{why}, and this release is a file; publish a table, or leave it out", True)
+    for named in (spec.m_invariance, spec.differential_privacy):
+        if named is not None:
+            why = f"{named.name} remembers its releases in tables beside them, and this release is a file"
+            yield Fault(("release",), f"{why}; publish a table")
+    source, release = spec.source.file, spec.release_file.file
+    if source is not None and source != STREAM and Path(source) == Path(release):
+        yield Fault(("release", "file"), "the release is the source's file and would replace it; choose another name")

@@ -1,0 +1,76 @@
+"""Which table a verb looks at: one that is named, or what the spec releases, a file among that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from kanon_sql.engines import Engine
+from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
+from kanon_sql.release import file_of, snapshot, types_in
+from kanon_sql.spec import Spec, parse_table_name
+
+__all__ = ["Judged", "judged", "refuse_file", "release_stands"]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A table to look at.
+
+    Attributes:
+        parts: its name.
+        shown: what messages call it.
+    """
+
+    parts: tuple[str, ...]
+    shown: str
+
+
+@contextmanager
+def judged(engine: Engine, spec: Spec, table: str | None, verb: str) -> Iterator[Judged]:
+    """The table that a verb looks at; a released file as it is now, in a table of the session until the end.
+
+    Args:
+        engine: with a run open.
+        spec: names the release.
+        table: the table's name; None for the spec's release.
+        verb: what is done with it, for a message.
+
+    Raises:
+        SpecError: none is named, and the spec has no release.
+        DatabaseError: the file is not there, or cannot be read.
+        UnsupportedError: the release is a file, and the engine reads none.
+    """
+    parts = parse_table_name(table) if table is not None else spec.release
+    if parts is not None:
+        yield Judged(parts, ".".join(parts))
+    elif spec.release_file is None:
+        raise SpecError(f"release: missing; name the table to {verb} with --table")
+    else:
+        path, shown = file_of(spec), spec.release_file.file
+        if not engine.capabilities.files:
+            raise UnsupportedError(
+                f"release.file: {engine.dialect.name} reads no files; read {shown} with DuckDB, as -d :memory: does"
+            )
+        if not path.is_file():
+            raise DatabaseError(f"there is no file {shown}; publish it with kanon-sql anonymize, or name a --table")
+        with snapshot(engine, path, types_in(path)) as found:
+            yield Judged(found.parts, shown)
+
+
+def refuse_file(spec: Spec, verb: str) -> None:
+    """Refuse a release that is a file, where a verb needs a table.
+
+    Raises:
+        SpecError: it is one.
+    """
+    if spec.release_file is not None:
+        raise SpecError(f"release.file: {verb} needs the name of a table; anonymize alone publishes files")
+
+
+def release_stands(engine: Engine, spec: Spec) -> bool:
+    """Whether what the spec releases is there already."""
+    if spec.release_file is not None:
+        return file_of(spec).is_file()
+    return spec.release is not None and engine.exists(spec.release) is not None
