@@ -188,7 +188,7 @@ def test_a_release_is_what_pandas_says_it_must_be(
     result = kanon_sql.anonymize(frame, asked)
     pd.testing.assert_frame_equal(frame, before)
     if not result.passed:
-        with pytest.raises(UnsupportedError, match="there is no release"):
+        with pytest.raises(UnsupportedError, match="there is no release to read"):
             result.to_pandas()
         return
     released = result.to_frame()
@@ -253,6 +253,21 @@ def test_a_kept_column_of_pandas_comes_back_as_it_was(kind: str) -> None:
     assert released.dtype == frame["dx"].dtype
     assert Counter(released.dropna()) == Counter(frame["dx"].dropna())
     assert released.isna().sum() == frame["dx"].isna().sum()
+
+
+def test_a_category_of_whole_numbers_stays_exact() -> None:
+    """With a value missing, a number in between would be the nearest one that has a fraction."""
+    frame = pd.DataFrame({"age": [30] * 3, "zip": ["94101"] * 3, "dx": pd.Categorical([2**60 + 1, None, 3])})
+    released = kanon_sql.anonymize(frame, spec(keep=[], privacy=[{"k_anonymity": 3}])).to_pandas()["dx"]
+    assert sorted(released.dropna()) == [3, 2**60 + 1]
+
+
+def test_objects_have_the_type_of_all_of_them_and_not_of_the_first_ones() -> None:
+    values = [Decimal("1.5")] * 2_500
+    values[1_237] = Decimal("123456789.012345")
+    frame = pd.DataFrame({"age": 30, "zip": "94101", "dx": pd.Series(values, dtype=object)})
+    released = kanon_sql.anonymize(frame, spec(keep=[], privacy=[{"k_anonymity": 3}])).to_pandas()["dx"]
+    assert Counter(released) == Counter(values)
 
 
 def test_a_kept_column_of_polars_and_arrow_comes_back_as_it_was() -> None:
@@ -321,7 +336,7 @@ def test_what_is_done_to_a_release_stays_outside_of_the_result() -> None:
 def test_a_failed_run_and_a_release_in_a_database_give_no_table() -> None:
     failed = kanon_sql.anonymize(table(), spec(privacy=[{"k_anonymity": 1000}], suppression={"limit": 0}))
     assert not failed.passed
-    with pytest.raises(UnsupportedError, match="there is no release: nothing was published"):
+    with pytest.raises(UnsupportedError, match="there is no release to read; nothing was published"):
         failed.to_arrow()
     with duckdb.connect() as connection:
         in_duckdb(connection)
@@ -430,6 +445,12 @@ def test_what_needs_a_table_with_a_name_is_refused() -> None:
             changed["suppression"] = None
         with pytest.raises(SpecError, match=said):
             kanon_sql.anonymize(table(), spec(release="released", **changed))
+    assert kanon_sql.plan(table(), spec(release="released", ledger={"table": "seen"})).passed
+    found = as_ibis(False)()
+    asked = spec(release="released", ledger={"table": "seen"})
+    assert kanon_sql.anonymize(found, asked).ledger is not None
+    with pytest.raises(SpecError, match="ledger: a release is compared"):
+        kanon_sql.anonymize(found.filter(found.age > 30), asked)
     with pytest.raises(SpecError, match="population: the source is a table in memory"):
         kanon_sql.risk(table(), spec(), population="others")
     with pytest.raises(SpecError, match="audit: the release is missing"):
@@ -447,7 +468,7 @@ def test_a_spec_without_a_source_needs_a_table(database: Any, tmp_path: Any) -> 
     assert kanon_sql.Spec.from_dict(kanon_sql.Spec.load(path).to_dict()) == kanon_sql.Spec.load(path)
     refused = run("plan", path)
     assert refused.exit_code == 2
-    assert f"{path}:1:1: missing 'source': the table or view to anonymize" in refused.stderr.replace("\n", "")
+    assert f"{path}:1:1: missing 'source'; name the table or view to anonymize" in refused.stderr.replace("\n", "")
 
 
 # --- The table to check, and others beside the source ---
