@@ -451,6 +451,38 @@ def test_one_sensitive_value_of_two_types_is_not_two_values(one: str, two: str) 
     assert not kanon_sql.plan_parties(engines, asked).passed
 
 
+@pytest.mark.parametrize(
+    ("kinds", "values"),
+    [
+        (("REAL", "DOUBLE"), ("0.1", "CAST(CAST(0.1 AS REAL) AS DOUBLE)")),
+        (("DOUBLE", "DOUBLE"), ("CAST('nan' AS DOUBLE)", "-CAST('nan' AS DOUBLE)")),
+    ],
+)
+def test_one_binary_fraction_of_two_texts_is_not_two_values(kinds: Sequence[str], values: Sequence[str]) -> None:
+    """Equal numbers, whose texts differ: a class of one value was published as one of two."""
+    connections = [duckdb.connect(), duckdb.connect()]
+    for connection, kind, value in zip(connections, kinds, values, strict=True):
+        connection.execute(f"CREATE TABLE people (job VARCHAR, town VARCHAR, ill {kind}, id VARCHAR)")
+        connection.execute(f"INSERT INTO people SELECT 'cook', 'rome', {value}, i FROM range(4) AS t(i)")
+    asked = spec(privacy=[{"k_anonymity": {"k": 2}}, {"l_diversity": {"attribute": "ill", "l": 2, "kind": "distinct"}}])
+    with pytest.raises(SpecError, match="the same value may have different texts and count twice"):
+        kanon_sql.plan_parties([kanon_sql.connect(connection) for connection in connections], asked)
+
+
+def test_binary_fractions_of_one_party_are_not_counted_either() -> None:
+    """Of a vertical split, where one party has both a NaN and its negative."""
+    one, two = duckdb.connect(), duckdb.connect()
+    one.execute("CREATE TABLE people AS SELECT 'cook' AS job, i AS id FROM range(4) AS t(i)")
+    one.execute("ALTER TABLE people ALTER id TYPE VARCHAR")
+    two.execute(
+        "CREATE TABLE people AS SELECT CAST(i AS VARCHAR) AS id, 'rome' AS town, "
+        "CASE WHEN i < 2 THEN 1 ELSE -1 END * CAST('nan' AS DOUBLE) AS ill FROM range(4) AS t(i)"
+    )
+    asked = spec(privacy=[{"k_anonymity": {"k": 2}}, {"l_diversity": {"attribute": "ill", "l": 2, "kind": "distinct"}}])
+    with pytest.raises(SpecError, match="the same value may have different texts and count twice"):
+        kanon_sql.plan_parties([kanon_sql.connect(one), kanon_sql.connect(two)], asked, split="vertical", key="id")
+
+
 def test_one_database_is_one_party(
     engines: list[Engine], connections: list[duckdb.DuckDBPyConnection], tmp_path: Path
 ) -> None:

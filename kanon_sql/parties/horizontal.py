@@ -17,7 +17,7 @@ from kanon_sql.frequency import prepared
 from kanon_sql.models import metric_for, model_of, models_of
 from kanon_sql.parties.exchange import Transcript, fresh_key
 from kanon_sql.parties.pooled import Classes, Columns, Demands, PooledEvaluator
-from kanon_sql.parties.refusals import demands_of, refuse_other_columns, refuse_spec
+from kanon_sql.parties.refusals import demands_of, refuse_float_values, refuse_other_columns, refuse_spec
 from kanon_sql.parties.site import Site
 from kanon_sql.release import Choice, Written, publish, written_release
 from kanon_sql.search import Node, Outcome, search
@@ -167,6 +167,7 @@ def searched_horizontally(
             given = opened.enter_context(prepared(engine, spec, models, told))
             sites.append(Site(name, given, label_key, transcript))
         refuse_other_columns(names, [site.given for site in sites], demands.diversity)
+        refuse_float_values([site.given for site in sites], demands.diversity)
         lookups = sites[0].sets.lookups
         columns = Columns([lookup.quasi_identifier for lookup in lookups], tuple(lookup.height for lookup in lookups))
         evaluator = PooledEvaluator(

@@ -13,7 +13,7 @@ from kanon_sql.parties.pooled import BY_COUNTS, Demands
 from kanon_sql.search import HEURISTICS
 from kanon_sql.spec import Spec, TableHierarchy
 
-__all__ = ["demands_of", "refuse_other_columns", "refuse_spec"]
+__all__ = ["demands_of", "refuse_float_values", "refuse_other_columns", "refuse_spec"]
 
 _BY_LABELS = ("datafly", "greedy")
 """Heuristics that choose by the number of labels."""
@@ -86,6 +86,29 @@ def demands_of(models: Sequence[PrivacyModel]) -> Demands:
                 "parties can satisfy k_anonymity and distinct l_diversity over all quasi-identifiers together"
             )
     return Demands(max(sizes), diversity)
+
+
+def refuse_float_values(given: Sequence[Prepared], diverse: Collection[str]) -> None:
+    """Refuse to count different values of binary fractions, which parties compare as text.
+
+    One number may have several texts: a NaN has a sign in some databases, infinities and powers of ten are written
+    differently, and what 32 bits hold has more digits in 64. A class would look more diverse than it is.
+
+    Args:
+        given: what each party has.
+        diverse: the sensitive attributes whose different values are counted.
+
+    Raises:
+        SpecError: one of them is such a column.
+    """
+    for attribute in sorted(diverse):
+        for party in given:
+            column = party.columns.get(attribute)
+            if column is not None and column.kind == "float":
+                raise SpecError(
+                    f"sensitive: {attribute}: the column is {column.type}, of which the same value may have different "
+                    "texts and count twice; cast it to a decimal or a whole number in a view or a source query"
+                )
 
 
 def refuse_other_columns(names: Sequence[str], given: Sequence[Prepared], diverse: Collection[str]) -> None:

@@ -26,7 +26,7 @@ from kanon_sql.models import PrivacyModel, metric_for, models_of
 from kanon_sql.parties.exchange import MEDIATOR, Transcript, fresh_key
 from kanon_sql.parties.holder import Holder
 from kanon_sql.parties.pooled import Classes, Columns, Demands, PooledEvaluator
-from kanon_sql.parties.refusals import demands_of, refuse_spec
+from kanon_sql.parties.refusals import demands_of, refuse_float_values, refuse_spec
 from kanon_sql.release import publish, staged
 from kanon_sql.search import Node, Outcome, search
 from kanon_sql.spec import Spec
@@ -241,6 +241,7 @@ def searched_vertically(
             given = opened.enter_context(prepared(engine, own, judged, told))
             holders.append(Holder(name, given, key, others, person_key, transcript))
         _refuse_other_keys(holders)
+        refuse_float_values([holder.given for holder in holders], demands.diversity)
         report("joining the parties' tokens", None)
         joined = _Joined(spec, holders, demands)
         lookups = {lookup.name: lookup for holder in holders for lookup in holder.sets.lookups}
