@@ -146,6 +146,16 @@ def test_expressions_that_the_parser_or_an_engine_stumbles_over(text: str) -> No
         level_expression(text, "here")
 
 
+@pytest.mark.parametrize(
+    "text", ["CAST('today' AS DATE)", "date ' Now '", "CAST(x AS DATE) - CAST('yesterday' AS DATE)"]
+)
+def test_a_time_by_the_clock_is_refused(text: str) -> None:
+    """Databases read these words as times, so every run would make other labels of the same values."""
+    with pytest.raises(SpecError, match="a time by the clock is not allowed"):
+        level_expression(text, "sql")
+    assert level_expression("CASE WHEN x = 'now' THEN 'today' END", "sql")
+
+
 def test_a_comment_beside_an_unknown_name_is_not_said() -> None:
     with pytest.raises(SpecError, match="unknown name 'y'") as refused:
         level_expression("y /* Qwyjibo */ + 1", "here")

@@ -32,6 +32,9 @@ _TYPES = frozenset(
 )  # fmt: skip
 """What may be cast to: types of one value. A type that only one database knows, or one made of others, may not."""
 
+_CLOCK = frozenset({"now", "today", "tomorrow", "yesterday"})
+"""Texts that databases cast to a time by the clock: every run would make other labels of the same values."""
+
 
 def level_expression(text: str, where: str) -> Sql:
     """A user's expression over ``x``, rewritten over the lookup's ``value`` column.
@@ -70,6 +73,8 @@ def _rewritten(text: str, where: str) -> Sql:
             raise SpecError(
                 f"{where}: a cast to a type that not every engine has; use text, a number, a date or a time"
             )
+        if _by_the_clock(node):
+            raise SpecError(f"{where}: a time by the clock is not allowed; write the date, such as DATE '2026-01-01'")
         if isinstance(node, exp.Column) and (node.name.lower() != "x" or node.table):
             raise SpecError(f"{where}: unknown name {node.sql(comments=False)!r}; the only column is x")
     try:
@@ -82,3 +87,10 @@ def _rewritten(text: str, where: str) -> Sql:
     sql = Sql(replaced.sql("duckdb"))
     is_float = isinstance(replaced.unnest(), _NUMBERS)
     return render("hierarchies/levels/value", value=Sql(f"({sql})"), is_float=is_float, scale=None)
+
+
+def _by_the_clock(node: exp.Expr) -> bool:
+    """Whether it is a text such as ``today`` that is cast to something else than text."""
+    if not isinstance(node, exp.Literal) or not node.is_string or node.this.strip().lower() not in _CLOCK:
+        return False
+    return isinstance(node.parent, exp.Cast) and not node.parent.is_type(*exp.DataType.TEXT_TYPES)
