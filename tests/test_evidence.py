@@ -189,6 +189,20 @@ def test_many_persons_are_within_the_threshold(database: Database) -> None:
     assert (records.highest_within, records.average_within, records.at_risk, records.alone) == (True, True, 0, 0)
 
 
+def test_masked_rows_are_a_class_that_nobody_counted_in_persons(database: Database) -> None:
+    """Its four persons are fewer than the twelve of every other class, and the run's figures leave them out."""
+    database.table("people", ["person", "q0"], visits([12, 12, 2, 2]))
+    spec = spec_of(
+        **{**PERSONS, "quasi_identifiers": {"q0": {"maximum_level": 0}}},
+        suppression={"limit": 0.5, "style": "mask"},
+    )
+    result = kanon_sql.anonymize(database.engine, spec)
+    assert result.rows["masked"] == 16
+    records = kanon_sql.evidence(database.engine, spec).records
+    assert records.highest_within is None
+    assert not records.proven
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [

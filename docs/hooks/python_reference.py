@@ -17,12 +17,13 @@ SECTIONS = {
     "Connect": ["connect", "Spec", "TableSpec", "PerturbSpec", "CloakSpec"],
     "Verbs": [
         "plan", "anonymize", "apply", "check", "audit", "risk", "tabulate", "cloak", "perturb", "hierarchy", "compare",
-        "estimate", "render", "init", "ledger", "plan_parties", "anonymize_parties",
+        "estimate", "evidence", "render", "init", "ledger", "plan_parties", "anonymize_parties",
     ],
     "Options": ["Budget", "Republication"],
-    "Reports": ["html_report", "html_fragment", "altair_chart"],
+    "Reports": ["html_report", "html_fragment", "evidence_report", "altair_chart"],
     "Results": [
-        "Result", "AuditResult", "HierarchyResult", "Tabulation", "CloakResult", "Perturbation", "PartiesResult",
+        "Result", "AuditResult", "Evidence", "HierarchyResult", "Tabulation", "CloakResult", "Perturbation",
+        "PartiesResult",
     ],
 }  # fmt: skip
 """Heading -> names of :mod:`kanon_sql`."""

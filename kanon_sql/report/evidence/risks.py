@@ -76,9 +76,10 @@ def clinical(found: Evidence) -> Iterator[Block]:
     records = found.records
     yield Prose(
         "The guidance on policy 0070 (EMA/90915/2016) asks for a measured risk of re-identification and a threshold, "
-        f"and names {records.threshold:g}; for what is made public, of the highest risk. A class of "
-        f"{records.size_needed - 1} has a risk of {metric(1 / (records.size_needed - 1))}, which is above it; one of "
-        f"{records.size_needed} is not. The other way that the guidance accepts are the three criteria of WP216, above."
+        f"and is cited for {records.threshold:g}; for what is made public, of the highest risk. A class of "
+        f"{records.size_needed - 1} has a risk of {metric(1 / (records.size_needed - 1))}, which is often rounded to "
+        f"it and counts as above it here; one of {records.size_needed} is not. The other way that the guidance accepts "
+        "are the three criteria of WP216, above."
     )
     if records.highest is None or records.average_at_most is None:
         yield Prose("Nobody is in the release.")

@@ -79,7 +79,7 @@ def evidence(
         >>> _ = kanon_sql.anonymize(db, spec)
         >>> found = kanon_sql.evidence(db, spec)
         >>> [(entry.column, entry.became, entry.meaning) for entry in found.columns][:2]
-        [('age', 'generalized', 'intervals of 20'), ('zip', 'generalized', 'the first 4 characters')]
+        [('age', 'generalized', 'intervals of 5'), ('zip', 'generalized', 'the first 4 characters')]
     """
     started = time.perf_counter()
     parts = parse_table_name(table) if table is not None else spec.release

@@ -88,8 +88,8 @@ class Evidence:
     Examples:
         >>> _ = kanon_sql.anonymize(db, spec)
         >>> found = kanon_sql.evidence(db, spec)
-        >>> found.passed, found.message[:53]
-        (False, 'visits_release: homogeneity of diagnosis exposes 80 of')
+        >>> found.passed, found.message[:27]
+        (False, 'visits_release: homogeneity')
         >>> found.records.highest, found.records.highest_within
         (0.1, False)
     """
