@@ -16,7 +16,7 @@ __all__ = ["SECTIONS", "markdown", "objects"]
 SECTIONS = {
     "Connect": ["connect", "Spec", "TableSpec", "PerturbSpec", "CloakSpec"],
     "Verbs": [
-        "plan", "anonymize", "apply", "check", "audit", "risk", "tabulate", "cloak", "perturb", "hierarchy", "compare",
+        "plan", "anonymize", "apply", "check", "audit", "risk", "tabulate", "cloak", "perturb", "hierarchy", "init", "compare",
         "estimate", "render", "ledger", "plan_parties", "anonymize_parties",
     ],
     "Options": ["Budget", "Republication"],
