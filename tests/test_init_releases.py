@@ -55,6 +55,7 @@ def test_a_release_that_an_analyst_can_use(shape: str, connection: duckdb.DuckDB
     assert min(classes.values()) >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", sorted(UNITS))
 def test_classes_have_five_persons(shape: str, connection: duckdb.DuckDBPyConnection) -> None:
     """Counted again from the source: whose rows a class holds, where one level per column says it."""
@@ -73,6 +74,7 @@ def test_classes_have_five_persons(shape: str, connection: duckdb.DuckDBPyConnec
     assert min(map(len, persons.values())) >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(ADULT is None, reason="the Adult extract is not here; KANON_SHARED names its folder")
 def test_adult(connection: duckdb.DuckDBPyConnection) -> None:
     """The census extract: all eight columns are released, and none of them is only ``*``."""

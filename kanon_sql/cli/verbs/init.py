@@ -28,7 +28,7 @@ class PresetName(StrEnum):
     epilog=examples(
         "kanon-sql init visits -d clinic.duckdb",
         "kanon-sql init visits -d clinic.duckdb > draft.yml",
-        "kanon-sql init visits -d clinic.duckdb --quasi-identifiers age,zip --sensitive diagnosis",
+        "kanon-sql init visits -d clinic.duckdb --quasi-identifiers age,zip",
         "kanon-sql init visits -d clinic.duckdb --preset ema-0070 > draft.yml",
         "kanon-sql init visits -d clinic.duckdb --skeletons hierarchies > draft.yml",
         "kanon-sql init visits.parquet > draft.yml",
