@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
@@ -16,6 +17,8 @@ from kanon_sql.hierarchies import level_names
 from kanon_sql.report.html import html_report
 from kanon_sql.report.json import result_schema
 from kanon_sql.report.ledger import ledger_text
+from kanon_sql.report.pictures import pictures_of
+from kanon_sql.report.run import read_run
 from kanon_sql.report.text import result_text
 from kanon_sql.spec import QuasiIdentifier
 
@@ -122,7 +125,11 @@ def test_results_reports_and_manifests_name_levels() -> None:
             assert NAMES[name][level] in next(line for line in shown.splitlines() if line.startswith(f"  {name} "))
         assert RARE not in shown
         page = html_report(result)
+        (lost,) = (picture for name, picture in pictures_of(read_run(data, "here")).items() if name == "loss")
+        assert [row[2] for row in lost.rows] == [NAMES[name][level] for name, level in result.node.items()]
         assert all(NAMES[name][level] in page for name, level in result.node.items())
+        plain = html_report(replace(result, details=None, search=None))
+        assert all(NAMES[name][level] in plain for name, level in result.node.items())
         assert RARE not in page
     assert "1 bands of 5; 2 bands of 20; 3 withheld" in text(result_text(planned))  # the key to vectors of levels
     assert made.manifest is not None
@@ -137,7 +144,9 @@ def test_a_ledger_names_the_levels_whose_rule_it_holds() -> None:
     listed = kanon_sql.ledger(engine, "kanon_sql_ledger")
     told = {name: item.level_name for name, item in listed.entries[0].quasi_identifiers.items()}
     assert told == {**{name: NAMES[name][made.node[name]] for name in ("age", "zip")}, "town": None}
-    assert f"age {made.node['age']} ({told['age']})" in " ".join(text(ledger_text(listed)).split())
+    town = made.node["town"]
+    assert f"age: {told['age']}; town: {town}; zip: {told['zip']}" in " ".join(text(ledger_text(listed)).split())
+    assert replace(listed.entries[0].quasi_identifiers["town"], level=2).level_name == "withheld"
     assert listed.to_dict()["entries"][0]["quasi_identifiers"]["age"]["level_name"] == told["age"]
 
 

@@ -19,20 +19,15 @@ if TYPE_CHECKING:
 __all__ = ["ledger_text"]
 
 
-def _named(level: int, called: str | None) -> str:
-    return f"{level} ({called})" if called else str(level)
-
-
 def ledger_text(result: LedgerResult) -> RenderableType:
     """The releases of a ledger: when, at which levels, for which requirements."""
     if not result.entries:
         return Text("the ledger holds no release")
     heads = ["release", "published", "levels", "required"]
     table = columns([*((head, False) for head in heads), ("rows", True)])
+    called = columns([("release", False), ("its levels are called", False)])
     for entry in result.entries:
-        levels = ", ".join(
-            f"{name} {_named(item.level, item.level_name)}" for name, item in entry.quasi_identifiers.items()
-        )
+        levels = ", ".join(f"{name} {item.level}" for name, item in entry.quasi_identifiers.items())
         required = ", ".join(label_of(requirement) for requirement in entry.privacy)
         published = datetime.fromisoformat(entry.published_at).isoformat(timespec="seconds")
         cells = (entry.name, published, levels, required)
@@ -40,6 +35,12 @@ def ledger_text(result: LedgerResult) -> RenderableType:
             *(Text(shown(cell)) for cell in cells),
             Text(number(entry.rows["released"]) if "released" in entry.rows else ""),
         )
+        names = ((name, item.level_name or str(item.level)) for name, item in entry.quasi_identifiers.items())
+        said = "; ".join(f"{name}: {level}" for name, level in names)
+        called.add_row(Text(shown(entry.name)), Text(shown(said), "dim", overflow="fold"))
     return Group(
-        Text(f"{plural(len(result.entries), 'release')} in {shown(result.table)}", "bold"), Padding(table, (0, 0, 0, 2))
+        Text(f"{plural(len(result.entries), 'release')} in {shown(result.table)}", "bold"),
+        Padding(table, (0, 0, 0, 2)),
+        Text(),
+        Padding(called, (0, 0, 0, 2)),
     )
