@@ -283,4 +283,7 @@ def test_every_door_says_in_a_paragraph_what_its_room_is_for() -> None:
 
 def test_only_a_notebook_asks_the_package_itself() -> None:
     asking = {name_of(path) for path in MODULES for module, _, _ in imports(path) if module == "kanon_sql"}
-    assert {name for name in asking if layer(name) not in ("", "testing")} == {"kanon_sql.verbs.result"}
+    assert {name for name in asking if layer(name) not in ("", "testing")} == {
+        "kanon_sql.spec.display",
+        "kanon_sql.verbs.result",
+    }

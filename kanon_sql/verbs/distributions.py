@@ -52,7 +52,9 @@ def refuse_distributions(spec: Spec) -> None:
             release promises more than that small counts are hidden.
     """
     if (special := spec.differential_privacy or spec.m_invariance) is not None:
-        raise UnsupportedError(f"distributions: {special.name} promises more than exact counts of the source keep")
+        raise UnsupportedError(
+            f"distributions: {special.name} promises more than exact counts of the source keep; leave distributions out"
+        )
     if spec.ledger is not None:
         raise UnsupportedError(
             "distributions: releases of a ledger are judged together, and counts of the source beside each of them are "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from kanon_sql.errors import UnsupportedError
@@ -54,9 +54,8 @@ def interactive_script(charts: Mapping[str, Mapping[str, Any]]) -> str:
         ) from None
     colours = {LIGHT[name]: DARK[name] for name in LIGHT}
     drawn = _DRAW.replace("COLOURS", _in_script(colours)).replace("CHARTS", _in_script(charts))
-    # Its stubs do not know that there need be no snippet.
-    library: str = vl_convert.javascript_bundle(None)  # type: ignore[arg-type, unused-ignore]
-    return f"{library}\n{drawn}"
+    bundle: Callable[..., str] = vl_convert.javascript_bundle  # its types lack the default, which is kept ready
+    return f"{bundle()}\n{drawn}"
 
 
 def _in_script(data: Any) -> str:
