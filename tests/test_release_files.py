@@ -409,7 +409,8 @@ def test_a_kill_leaves_the_old_file_or_the_new_one(folder: Path, before: bool, s
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_twice_in_its_last_step(folder: Path) -> None:
+@pytest.mark.parametrize("step", [4, 6])
+def test_a_run_that_is_killed_twice_in_its_last_step(folder: Path, step: int) -> None:
     """The file is known by the hidden manifest; that is put in its place before another one is written."""
     publish()
     os.replace("out.csv.manifest.json", ".out.csv.kanon.manifest.json")
@@ -417,7 +418,7 @@ def test_a_run_that_is_killed_twice_in_its_last_step(folder: Path) -> None:
     Path("kill.py").write_text(KILLED)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     # One rename more than usual: that of the manifest which is settled first.
-    done = subprocess.run([sys.executable, "kill.py", "6"], env=environment, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "kill.py", str(step)], env=environment, check=False, timeout=60)
     assert done.returncode == 9
     publish()
     assert left() == {"out.csv", "out.csv.manifest.json", "spec.yml", "kill.py"}

@@ -627,6 +627,15 @@ def run_sequence(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    in_a_file = {
+        "version": 1,
+        "source": {"query": "SELECT n, 'a' AS m FROM t"},
+        "release": {"file": str(folder / "released.csv")},
+        "quasi_identifiers": {"n": None},
+        "keep": ["m"],
+        "privacy": [{"k_anonymity": 1}],
+    }
+    kanon_sql.anonymize(kanon_sql.connect(connection), kanon_sql.Spec.from_dict(in_a_file))
     from kanon_sql.verbs.init import init
     from kanon_sql.verbs.sqlmesh import audits
 
