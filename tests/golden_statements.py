@@ -285,9 +285,7 @@ def run_cloakings(dialect: str) -> list[Statement]:
             target = Relation(("clinic", "kanon_run_release"))
             shuffled = workspace.table("shuffled")
             workspace.execute("positions/shuffled", target=shuffled, rows=written.rows, kept=1)
-            workspace.execute(
-                "positions/release", target=target, outputs=outputs, rows=shuffled, labels=written.labels
-            )
+            workspace.execute("positions/release", target=target, outputs=outputs, rows=shuffled, labels=written.labels)
             differing_labels(workspace, spec, written, target)
     return list(engine.meter.log)
 
