@@ -161,7 +161,7 @@ VISITS = ("clinic", "visits")
 
 OF_CLOAKING: dict[str, tuple[int, ...]] = {
     "positions/totals": (4, 1, 0, 0), "positions/size": (1, 1), "positions/left": (0,),
-    "positions/examined": (3, 1, 3, 0, 0, 1, 4),
+    "positions/examined": (3, 1, 3, 0, 1), "positions/astray": (4, 0),
     "positions/differing": (0, 0), "positions/present": (1, 3, 0), "positions/levels": (1, 1, 3),
 }  # fmt: skip
 """Counts of a source of four rows, one of them outside."""
@@ -281,11 +281,11 @@ def run_cloakings(dialect: str) -> list[Statement]:
             examined(workspace, spec, found, cells, written)
             histories(workspace, spec, found, written)
             levels(workspace, found, written)
-            outputs = [{"name": "age", "value": Sql("labels.x_label")}, {"name": "sex", "value": Sql("assigned.kept0")}]
+            outputs = [{"name": "age", "value": Sql("labels.x_label")}, {"name": "sex", "value": Sql("shuffled.kept0")}]
             target = Relation(("clinic", "kanon_run_release"))
-            workspace.execute(
-                "positions/release", target=target, outputs=outputs, rows=written.rows, labels=written.labels
-            )
+            shuffled = workspace.table("shuffled")
+            workspace.execute("positions/shuffled", target=shuffled, rows=written.rows, kept=1)
+            workspace.execute("positions/release", target=target, outputs=outputs, rows=shuffled, labels=written.labels)
             differing_labels(workspace, spec, written, target)
     return list(engine.meter.log)
 

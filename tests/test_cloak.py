@@ -132,7 +132,10 @@ def compare_labels(shared_database: Database, points: list[Point], shape: dict[s
     points = with_wishes(points, shape)
     stored(shared_database, points)
     shared_database._connection.execute("DROP TABLE IF EXISTS cloaked")
-    result = kanon_sql.cloak(shared_database.engine, spec_of(shape))
+    with pytest.MonkeyPatch.context() as patch:
+        if len(points) % 2:  # cells are looked up in as many statements as pay when a statement costs nothing
+            patch.setattr("kanon_sql.positions.assign.ANOTHER", 0)
+        result = kanon_sql.cloak(shared_database.engine, spec_of(shape))
     expected = oracle_of(shape).labels(points)
     assert result.rows["released"] == len(expected)
     assert result.rows["suppressed"] == len(points) - len(expected)
@@ -544,7 +547,7 @@ def test_statements_are_bounded_by_the_depth(
     grids = (depth + 1) * max(1, len(widths))
     assert result.cost.source_scans == 2
     assert result.cost.statements <= 15 * grids + 30
-    assert result.cost.rows_fetched <= 3 * grids + 22  # two of them say whether the source is untrue
+    assert result.cost.rows_fetched <= 3 * grids + 23  # two of them say whether the source is untrue
 
 
 # --- Refusals and failures -----------------------------------------------------------------
@@ -652,10 +655,10 @@ def tampered(monkeypatch: pytest.MonkeyPatch, after: str, sql: str) -> None:
     [
         (
             "positions/satisfied",
-            "INSERT INTO TARGET SELECT position_key, 1 FROM (SELECT 0 AS position_key)",
+            "INSERT INTO TARGET SELECT 0, 1, 99",
             "got a cell",
         ),
-        ("positions/assigned", "UPDATE TARGET SET grid = NULL WHERE who = 'a'", "got a cell"),
+        ("positions/assigned", "UPDATE TARGET SET cell_number = NULL WHERE who = 'a'", "got a cell"),
         ("positions/assigned", "DELETE FROM TARGET WHERE who = 'a'", "got a cell"),
         ("positions/assigned", "UPDATE TARGET SET who = 'b' WHERE who = 'a'", "1 classes have too few people"),
         ("positions/assigned", "UPDATE TARGET SET x_units = x_units + 20 WHERE who = 'a'", "1 rows lie outside"),

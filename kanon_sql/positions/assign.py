@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.engines import Workspace
 from kanon_sql.errors import VerificationError
 from kanon_sql.hierarchies import number_text
-from kanon_sql.positions.cloak import Cloaked
+from kanon_sql.positions.cloak import Cloaked, Placed
 from kanon_sql.positions.grid import Grid
 from kanon_sql.positions.keys import Points
 from kanon_sql.spec import CloakSpec
@@ -20,14 +20,17 @@ __all__ = ["Assigned", "Examined", "assigned", "examined", "levels"]
 JOINED = 40
 """Grids whose cells are joined in one statement: some engines join 61 tables at most."""
 
+ANOTHER = 100_000
+"""Rows that are looked up in one more grid at the cost of one more statement."""
+
 
 @dataclass(frozen=True)
 class Assigned:
     """All rows of the source, each with its cell; those that are left out have none.
 
     Attributes:
-        rows: a scratch table.
-        labels: the cells with their edges and labels, a scratch table.
+        rows: a scratch table of rows, with the number of their cell.
+        labels: the cells by number, with their edges and labels, a scratch table.
         classes: the classes of rows with the same cell, counted from what was written, a scratch table.
     """
 
@@ -63,32 +66,48 @@ def assigned(workspace: Workspace, spec: CloakSpec, found: Points, cells: Cloake
         cells: of each grid, those that rows are released with.
     """
     workspace.report("finding the cell of every row: one pass over the source", None)
-    grids, before = _grids(cells), None
-    for start in range(0, len(grids), JOINED):
-        target = workspace.table(f"assigned{start}")
+    steps = list(_steps(cells.placed, found.rows - found.outside))
+    assert steps, "no grid has a cell"
+    before: list[Relation] = []
+    for number, step in enumerate(steps):
+        target = workspace.table(f"assigned{number}")
+        whole = number + 1 == len(steps)
         workspace.execute(
             "positions/assigned",
             target=target,
-            keyed=found.keyed if before is None else None,
+            keyed=found.keyed,
             before=before,
-            grids=grids[start : start + JOINED],
+            whole=whole,
+            grids=_grids(step),
             kept=len(spec.keep),
             wish=found.wishes,
             time=spec.time is not None,
+            key=not whole or spec.anonymity_set == "present",
         )
-        before = target
-    assert before is not None, "no grid has a cell"
-    labels, classes = _labels(workspace, found, grids), workspace.table("classes")
-    workspace.execute(
-        "positions/classes",
-        target=classes,
-        rows=before,
-        labels=labels,
-        wish=found.wishes,
-        k=spec.k.k,
-        time=spec.time is not None,
-    )
-    return Assigned(before, labels, classes)
+        before.append(target)
+    rows = before.pop()
+    for table in before:
+        workspace.drop(table)
+    labels, classes = _labels(workspace, found, _grids(cells.placed)), workspace.table("classes")
+    workspace.execute("positions/classes", target=classes, rows=rows, labels=labels, wish=found.wishes, k=spec.k.k)
+    return Assigned(rows, labels, classes)
+
+
+def _steps(placed: Sequence[Placed], rows: int) -> Iterator[Sequence[Placed]]:
+    """The grids, divided such that each statement looks up the rows that earlier ones found no cell for.
+
+    A further statement reads and writes these rows once more, and spares each row that has its cell the lookups in all
+    grids that come after.
+    """
+    begin, found, left = 0, 0, rows
+    for index, item in enumerate(placed, 1):
+        found += item.people
+        later = len(placed) - index
+        if later and (index - begin == JOINED or found * later >= left + ANOTHER):
+            yield placed[begin:index]
+            begin, found, left = index, 0, max(left - found, 0)
+    if placed:
+        yield placed[begin:]
 
 
 def _labels(workspace: Workspace, found: Points, grids: Sequence[dict[str, Any]]) -> Relation:
@@ -118,18 +137,18 @@ def _labels(workspace: Workspace, found: Points, grids: Sequence[dict[str, Any]]
     return labels
 
 
-def _grids(cells: Cloaked) -> list[dict[str, Any]]:
-    """What templates read of the grids that rows are released with."""
+def _grids(placed: Sequence[Placed]) -> list[dict[str, Any]]:
+    """What templates read of grids that rows are released with."""
     return [
         {
-            "number": placed.grid.number,
-            "mask": placed.grid.mask,
-            "table": placed.cells,
-            "x_cells": placed.grid.x_cells,
-            "y_cells": placed.grid.y_cells,
-            "width": placed.grid.width,
+            "number": item.grid.number,
+            "mask": item.grid.mask,
+            "table": item.cells,
+            "x_cells": item.grid.x_cells,
+            "y_cells": item.grid.y_cells,
+            "width": item.grid.width,
         }
-        for placed in cells.placed
+        for item in placed
     ]
 
 
@@ -148,8 +167,14 @@ def examined(workspace: Workspace, spec: CloakSpec, found: Points, cells: Cloake
     """
     workspace.report("verifying what was written", None)
     tables = {"rows": written.rows, "classes": written.classes}
-    rows, classes, fewest, small, astray, left_out, all_rows = (
-        int(item or 0) for item in workspace.row("positions/examined", **tables)
+    rows, classes, fewest, small, left_out = (
+        int(item or 0) for item in workspace.row("positions/examined", classes=written.classes)
+    )
+    all_rows, astray = (
+        int(item)
+        for item in workspace.row(
+            "positions/astray", rows=written.rows, labels=written.labels, time=spec.time is not None
+        )
     )
     expected = found.outside + cells.left_rows
     if (rows, left_out, all_rows) != (found.rows - expected, expected, found.rows):

@@ -11,7 +11,7 @@ who were there (``present``), as Gruteser and Grunwald count them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,10 +41,14 @@ class Placed:
         grid: the grid.
         cells: its cells with enough people, and the largest wish that each fulfils where rows have wishes of their
             own; a scratch table. A point has the cell of the first grid, in their order, with one for it.
+        count: how many cells these are. All cells of all grids are numbered, in this order.
+        people: how many people were counted in each of them, all together: about so many rows are released with them.
     """
 
     grid: Grid
     cells: Relation
+    count: int
+    people: int
 
 
 @dataclass(frozen=True)
@@ -163,10 +167,14 @@ class _Climb:
     def _release(self, grid: Grid, carried: list[Relation], counted: Sequence[Relation]) -> list[Relation]:
         """Release the cells of a grid that have enough people; returns the points that are left."""
         self.workspace.report(f"cloaking: cells of depth {grid.depth}", None)
-        cells = self._made("positions/satisfied", "cells", grid, counted, k=self.spec.k.k, everyone=self.everyone)
-        if not self._size(cells)[0]:
+        earlier = {"earlier": str(sum(placed.count for placed in self.placed))}
+        cells = self._made(
+            "positions/satisfied", "cells", grid, counted, fills=earlier, k=self.spec.k.k, everyone=self.everyone
+        )
+        count, people = self._size(cells)
+        if not count:
             return carried
-        self.placed.append(Placed(grid, cells))
+        self.placed.append(Placed(grid, cells, count, people))
         return [self._made("positions/parted", "parted", grid, carried, cells, inside=False, most=self.wishes)]
 
     def _divided(self, grid: Grid, tables: Sequence[Relation], cells: Relation, *, inside: bool) -> Relation:
@@ -185,6 +193,8 @@ class _Climb:
         grid: Grid,
         tables: Sequence[Relation],
         cells: Relation | None = None,
+        *,
+        fills: Mapping[str, str] | None = None,
         **context: Any,
     ) -> Relation:
         """A scratch table of points and the cells of a grid; compiled once, whatever these are."""
@@ -196,7 +206,7 @@ class _Climb:
             template,
             f"{what}{self._count}",
             slots,
-            {"mask": str(grid.mask)},
+            {"mask": str(grid.mask), **(fills or {})},
             tables=len(tables),
             wish=self.wishes,
             **context,

@@ -69,12 +69,14 @@ def publish_cloaked(
     """
     assert spec.release is not None
     labels = _labels(spec)
-    kept = {name: f"assigned.kept{index}" for index, name in enumerate(spec.keep)}
+    kept = {name: f"shuffled.kept{index}" for index, name in enumerate(spec.keep)}
     names = [name for name in found.columns if name in labels or name in kept]
+    workspace.report("writing the release", None)
+    shuffled = workspace.table("shuffled")
+    workspace.execute("positions/shuffled", target=shuffled, rows=written.rows, kept=len(spec.keep))
     with staged(workspace, spec.release) as target:
-        workspace.report("writing the release", None)
         outputs = [{"name": name, "value": Sql(kept.get(name) or f"labels.{labels[name]}")} for name in names]
-        workspace.execute("positions/release", target=target, outputs=outputs, rows=written.rows, labels=written.labels)
+        workspace.execute("positions/release", target=target, outputs=outputs, rows=shuffled, labels=written.labels)
         if list(workspace.columns(target)) != names:
             raise VerificationError("verification: the written table has other columns than promised; it was dropped")
         differing = differing_labels(workspace, spec, written, target)

@@ -1651,9 +1651,9 @@ SELECT COUNT_BIG(*) AS [cell_count], COALESCE(SUM([point_count]), 0) AS [point_c
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_cells2"]', N'(the time)');
 
 -- positions/satisfied
-SELECT [cell], COUNT_BIG(DISTINCT [who]) AS [point_count]
+SELECT [cell], [point_count], ROW_NUMBER() OVER (ORDER BY CASE WHEN [cell] IS NULL THEN 1 ELSE 0 END, [cell]) + 0 AS [cell_number]
 INTO [kanon_scratch].[kanon_run_cells2]
-FROM (SELECT CAST([points].[position_key] & 2305843009213693951 AS BIGINT) AS [cell], [points].[who] AS [who] FROM [kanon_scratch].[kanon_run_inside] AS [points]) AS [placed] GROUP BY [cell] HAVING COUNT_BIG(DISTINCT [who]) >= 3;
+FROM (SELECT [cell] AS [cell], COUNT_BIG(DISTINCT [who]) AS [point_count] FROM (SELECT CAST([points].[position_key] & 2305843009213693951 AS BIGINT) AS [cell], [points].[who] AS [who] FROM [kanon_scratch].[kanon_run_inside] AS [points]) AS [placed] GROUP BY [cell] HAVING COUNT_BIG(DISTINCT [who]) >= 3) AS [enough];
 
 -- positions/size
 SELECT COUNT_BIG(*) AS [cell_count], COALESCE(SUM([point_count]), 0) AS [point_count] FROM [kanon_scratch].[kanon_run_cells2] AS [cells];
@@ -1670,9 +1670,9 @@ FROM [kanon_scratch].[kanon_run_inside] AS [points] LEFT JOIN [kanon_scratch].[k
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_cells4"]', N'(the time)');
 
 -- positions/satisfied
-SELECT [cell], COUNT_BIG(DISTINCT [who]) AS [point_count]
+SELECT [cell], [point_count], ROW_NUMBER() OVER (ORDER BY CASE WHEN [cell] IS NULL THEN 1 ELSE 0 END, [cell]) + 1 AS [cell_number]
 INTO [kanon_scratch].[kanon_run_cells4]
-FROM (SELECT CAST([points].[position_key] & 576460752303423487 AS BIGINT) AS [cell], [points].[who] AS [who] FROM [kanon_scratch].[kanon_run_parted3] AS [points]) AS [placed] GROUP BY [cell] HAVING COUNT_BIG(DISTINCT [who]) >= 3;
+FROM (SELECT [cell] AS [cell], COUNT_BIG(DISTINCT [who]) AS [point_count] FROM (SELECT CAST([points].[position_key] & 576460752303423487 AS BIGINT) AS [cell], [points].[who] AS [who] FROM [kanon_scratch].[kanon_run_parted3] AS [points]) AS [placed] GROUP BY [cell] HAVING COUNT_BIG(DISTINCT [who]) >= 3) AS [enough];
 
 -- positions/size
 SELECT COUNT_BIG(*) AS [cell_count], COALESCE(SUM([point_count]), 0) AS [point_count] FROM [kanon_scratch].[kanon_run_cells4] AS [cells];
@@ -1703,9 +1703,9 @@ SELECT COUNT_BIG(*) AS [cell_count], COALESCE(SUM([point_count]), 0) AS [point_c
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_cells7"]', N'(the time)');
 
 -- positions/satisfied
-SELECT [cell], COUNT_BIG(DISTINCT [who]) AS [point_count]
+SELECT [cell], [point_count], ROW_NUMBER() OVER (ORDER BY CASE WHEN [cell] IS NULL THEN 1 ELSE 0 END, [cell]) + 2 AS [cell_number]
 INTO [kanon_scratch].[kanon_run_cells7]
-FROM (SELECT CAST([points].[position_key] & 2305843009213693920 AS BIGINT) AS [cell], [points].[who] AS [who] FROM [kanon_scratch].[kanon_run_parted5] AS [points]) AS [placed] GROUP BY [cell] HAVING COUNT_BIG(DISTINCT [who]) >= 3;
+FROM (SELECT [cell] AS [cell], COUNT_BIG(DISTINCT [who]) AS [point_count] FROM (SELECT CAST([points].[position_key] & 2305843009213693920 AS BIGINT) AS [cell], [points].[who] AS [who] FROM [kanon_scratch].[kanon_run_parted5] AS [points]) AS [placed] GROUP BY [cell] HAVING COUNT_BIG(DISTINCT [who]) >= 3) AS [enough];
 
 -- positions/size
 SELECT COUNT_BIG(*) AS [cell_count], COALESCE(SUM([point_count]), 0) AS [point_count] FROM [kanon_scratch].[kanon_run_cells7] AS [cells];
@@ -1722,9 +1722,9 @@ FROM [kanon_scratch].[kanon_run_parted5] AS [points] LEFT JOIN [kanon_scratch].[
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_cells9"]', N'(the time)');
 
 -- positions/satisfied
-SELECT [cell], COUNT_BIG(DISTINCT [who]) AS [point_count]
+SELECT [cell], [point_count], ROW_NUMBER() OVER (ORDER BY CASE WHEN [cell] IS NULL THEN 1 ELSE 0 END, [cell]) + 3 AS [cell_number]
 INTO [kanon_scratch].[kanon_run_cells9]
-FROM (SELECT CAST([points].[position_key] & 576460752303423456 AS BIGINT) AS [cell], [points].[who] AS [who] FROM [kanon_scratch].[kanon_run_parted8] AS [points]) AS [placed] GROUP BY [cell] HAVING COUNT_BIG(DISTINCT [who]) >= 3;
+FROM (SELECT [cell] AS [cell], COUNT_BIG(DISTINCT [who]) AS [point_count] FROM (SELECT CAST([points].[position_key] & 576460752303423456 AS BIGINT) AS [cell], [points].[who] AS [who] FROM [kanon_scratch].[kanon_run_parted8] AS [points]) AS [placed] GROUP BY [cell] HAVING COUNT_BIG(DISTINCT [who]) >= 3) AS [enough];
 
 -- positions/size
 SELECT COUNT_BIG(*) AS [cell_count], COALESCE(SUM([point_count]), 0) AS [point_count] FROM [kanon_scratch].[kanon_run_cells9] AS [cells];
@@ -1744,7 +1744,7 @@ SELECT COALESCE(SUM([row_count]), 0) AS [left_rows] FROM (SELECT [row_count] AS 
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_assigned0"]', N'(the time)');
 
 -- positions/assigned
-SELECT [points].[who], [points].[kept0], [points].[x_units], [points].[y_units], [points].[t_units], [points].[position_key], CASE WHEN NOT [grid1].[cell] IS NULL THEN 1 WHEN NOT [grid2].[cell] IS NULL THEN 2 WHEN NOT [grid3].[cell] IS NULL THEN 3 WHEN NOT [grid4].[cell] IS NULL THEN 4 END AS [grid], CASE WHEN NOT [grid1].[cell] IS NULL THEN [grid1].[cell] WHEN NOT [grid2].[cell] IS NULL THEN [grid2].[cell] WHEN NOT [grid3].[cell] IS NULL THEN [grid3].[cell] WHEN NOT [grid4].[cell] IS NULL THEN [grid4].[cell] END AS [cell]
+SELECT [points].[who], [points].[kept0], [points].[x_units], [points].[y_units], [points].[t_units], COALESCE([grid1].[cell_number], [grid2].[cell_number], [grid3].[cell_number], [grid4].[cell_number], NULL) AS [cell_number]
 INTO [kanon_scratch].[kanon_run_assigned0]
 FROM «positions/points 1» AS [points] LEFT JOIN [kanon_scratch].[kanon_run_cells2] AS [grid1] ON CAST([points].[position_key] & 2305843009213693951 AS BIGINT) = [grid1].[cell] LEFT JOIN [kanon_scratch].[kanon_run_cells4] AS [grid2] ON CAST([points].[position_key] & 576460752303423487 AS BIGINT) = [grid2].[cell] LEFT JOIN [kanon_scratch].[kanon_run_cells7] AS [grid3] ON CAST([points].[position_key] & 2305843009213693920 AS BIGINT) = [grid3].[cell] LEFT JOIN [kanon_scratch].[kanon_run_cells9] AS [grid4] ON CAST([points].[position_key] & 576460752303423456 AS BIGINT) = [grid4].[cell];
 
@@ -1752,9 +1752,9 @@ FROM «positions/points 1» AS [points] LEFT JOIN [kanon_scratch].[kanon_run_cel
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_edges"]', N'(the time)');
 
 -- positions/cells
-SELECT 1 AS [grid], [placed].[cell] AS [cell], CAST(0 + (CAST((([cell]) - ([cell]) % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 0) * 640 AS BIGINT) AS [x_from], CAST(0 + (CAST((([cell]) - ([cell]) % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 1) * 640 AS BIGINT) AS [x_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS [y_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 1) * 128 AS BIGINT) AS [y_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((([cell]) - ([cell]) % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 AS BIGINT) AS [t_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((([cell]) - ([cell]) % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 + 3600 AS BIGINT) AS [t_to]
+SELECT [placed].[cell_number] AS [cell_number], 1 AS [grid], [placed].[cell] AS [cell], CAST(0 + (CAST((([cell]) - ([cell]) % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 0) * 640 AS BIGINT) AS [x_from], CAST(0 + (CAST((([cell]) - ([cell]) % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 1) * 640 AS BIGINT) AS [x_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS [y_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 1) * 128 AS BIGINT) AS [y_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((([cell]) - ([cell]) % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 AS BIGINT) AS [t_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((([cell]) - ([cell]) % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 + 3600 AS BIGINT) AS [t_to]
 INTO [kanon_scratch].[kanon_run_edges]
-FROM [kanon_scratch].[kanon_run_cells2] AS [placed] UNION ALL SELECT 2 AS [grid], [placed].[cell] AS [cell], CAST(0 + (CAST((([cell]) - ([cell]) % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 0) * 640 AS BIGINT) AS [x_from], CAST(0 + (CAST((([cell]) - ([cell]) % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 2) * 640 AS BIGINT) AS [x_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS [y_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 2) * 128 AS BIGINT) AS [y_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((([cell]) - ([cell]) % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 AS BIGINT) AS [t_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((([cell]) - ([cell]) % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 + 3600 AS BIGINT) AS [t_to] FROM [kanon_scratch].[kanon_run_cells4] AS [placed] UNION ALL SELECT 3 AS [grid], [placed].[cell] AS [cell], CAST(0 + (CAST((([cell]) - ([cell]) % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 0) * 640 AS BIGINT) AS [x_from], CAST(0 + (CAST((([cell]) - ([cell]) % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 1) * 640 AS BIGINT) AS [x_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS [y_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 1) * 128 AS BIGINT) AS [y_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((([cell]) - ([cell]) % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 AS BIGINT) AS [t_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((([cell]) - ([cell]) % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 + 86400 AS BIGINT) AS [t_to] FROM [kanon_scratch].[kanon_run_cells7] AS [placed] UNION ALL SELECT 4 AS [grid], [placed].[cell] AS [cell], CAST(0 + (CAST((([cell]) - ([cell]) % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 0) * 640 AS BIGINT) AS [x_from], CAST(0 + (CAST((([cell]) - ([cell]) % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 2) * 640 AS BIGINT) AS [x_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS [y_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 2) * 128 AS BIGINT) AS [y_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((([cell]) - ([cell]) % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 AS BIGINT) AS [t_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((([cell]) - ([cell]) % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 + 86400 AS BIGINT) AS [t_to] FROM [kanon_scratch].[kanon_run_cells9] AS [placed];
+FROM [kanon_scratch].[kanon_run_cells2] AS [placed] UNION ALL SELECT [placed].[cell_number] AS [cell_number], 2 AS [grid], [placed].[cell] AS [cell], CAST(0 + (CAST((([cell]) - ([cell]) % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 0) * 640 AS BIGINT) AS [x_from], CAST(0 + (CAST((([cell]) - ([cell]) % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 2) * 640 AS BIGINT) AS [x_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS [y_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 2) * 128 AS BIGINT) AS [y_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((([cell]) - ([cell]) % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 AS BIGINT) AS [t_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((([cell]) - ([cell]) % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 + 3600 AS BIGINT) AS [t_to] FROM [kanon_scratch].[kanon_run_cells4] AS [placed] UNION ALL SELECT [placed].[cell_number] AS [cell_number], 3 AS [grid], [placed].[cell] AS [cell], CAST(0 + (CAST((([cell]) - ([cell]) % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 0) * 640 AS BIGINT) AS [x_from], CAST(0 + (CAST((([cell]) - ([cell]) % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 1) * 640 AS BIGINT) AS [x_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS [y_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 1) * 128 AS BIGINT) AS [y_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((([cell]) - ([cell]) % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 AS BIGINT) AS [t_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((([cell]) - ([cell]) % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 + 86400 AS BIGINT) AS [t_to] FROM [kanon_scratch].[kanon_run_cells7] AS [placed] UNION ALL SELECT [placed].[cell_number] AS [cell_number], 4 AS [grid], [placed].[cell] AS [cell], CAST(0 + (CAST((([cell]) - ([cell]) % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 0) * 640 AS BIGINT) AS [x_from], CAST(0 + (CAST((([cell]) - ([cell]) % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 2) * 640 AS BIGINT) AS [x_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS [y_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 2) * 128 AS BIGINT) AS [y_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((([cell]) - ([cell]) % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 AS BIGINT) AS [t_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((([cell]) - ([cell]) % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 + 86400 AS BIGINT) AS [t_to] FROM [kanon_scratch].[kanon_run_cells9] AS [placed];
 
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_times"]', N'(the time)');
@@ -1771,7 +1771,7 @@ FROM (SELECT [t] AS [t], [year_of_march] + CASE WHEN [month_of_march] < 10 THEN 
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_labels"]', N'(the time)');
 
 -- positions/labels
-SELECT [cells].[grid] AS [grid], [cells].[cell] AS [cell], [cells].[x_from] AS [x_from], [cells].[x_to] AS [x_to], [cells].[y_from] AS [y_from], [cells].[y_to] AS [y_to], [cells].[t_from] AS [t_from], [cells].[t_to] AS [t_to], N'[' + [starts].[t_text] + N', ' + [finishes].[t_text] + N')' AS [t_label], N'[' + CAST(CAST(CAST([cells].[x_from] AS NUMERIC(18, 0)) * 0.1 AS NUMERIC(28, 1)) AS NVARCHAR(MAX)) + N', ' + CAST(CAST(CAST([cells].[x_to] AS NUMERIC(18, 0)) * 0.1 AS NUMERIC(28, 1)) AS NVARCHAR(MAX)) + N')' AS [x_label], N'[' + CAST(CAST(CAST([cells].[y_from] AS NUMERIC(18, 0)) * 0.1 AS NUMERIC(28, 1)) AS NVARCHAR(MAX)) + N', ' + CAST(CAST(CAST([cells].[y_to] AS NUMERIC(18, 0)) * 0.1 AS NUMERIC(28, 1)) AS NVARCHAR(MAX)) + N')' AS [y_label]
+SELECT [cells].[cell_number] AS [cell_number], [cells].[grid] AS [grid], [cells].[cell] AS [cell], [cells].[x_from] AS [x_from], [cells].[x_to] AS [x_to], [cells].[y_from] AS [y_from], [cells].[y_to] AS [y_to], [cells].[t_from] AS [t_from], [cells].[t_to] AS [t_to], N'[' + [starts].[t_text] + N', ' + [finishes].[t_text] + N')' AS [t_label], N'[' + CAST(CAST(CAST([cells].[x_from] AS NUMERIC(18, 0)) * 0.1 AS NUMERIC(28, 1)) AS NVARCHAR(MAX)) + N', ' + CAST(CAST(CAST([cells].[x_to] AS NUMERIC(18, 0)) * 0.1 AS NUMERIC(28, 1)) AS NVARCHAR(MAX)) + N')' AS [x_label], N'[' + CAST(CAST(CAST([cells].[y_from] AS NUMERIC(18, 0)) * 0.1 AS NUMERIC(28, 1)) AS NVARCHAR(MAX)) + N', ' + CAST(CAST(CAST([cells].[y_to] AS NUMERIC(18, 0)) * 0.1 AS NUMERIC(28, 1)) AS NVARCHAR(MAX)) + N')' AS [y_label]
 INTO [kanon_scratch].[kanon_run_labels]
 FROM [kanon_scratch].[kanon_run_edges] AS [cells] JOIN [kanon_scratch].[kanon_run_times] AS [starts] ON [cells].[t_from] = [starts].[t] JOIN [kanon_scratch].[kanon_run_times] AS [finishes] ON [cells].[t_to] = [finishes].[t];
 
@@ -1779,34 +1779,34 @@ FROM [kanon_scratch].[kanon_run_edges] AS [cells] JOIN [kanon_scratch].[kanon_ru
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_classes"]', N'(the time)');
 
 -- «positions/classes 1»
-(CASE WHEN [labels].[x_from] <= [assigned].[x_units] AND [assigned].[x_units] < [labels].[x_to] AND [labels].[y_from] <= [assigned].[y_units] AND [assigned].[y_units] < [labels].[y_to] AND [labels].[t_from] <= [assigned].[t_units] AND [assigned].[t_units] < [labels].[t_to] THEN 0 ELSE 1 END)
-
--- «positions/classes 2»
-FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] LEFT JOIN [kanon_scratch].[kanon_run_labels] AS [labels] ON [assigned].[grid] = [labels].[grid] AND [assigned].[cell] = [labels].[cell] GROUP BY [assigned].[grid], [assigned].[cell]
+SELECT [counted].[cell_number] AS [cell_number], [labels].[grid] AS [grid], [labels].[cell] AS [cell], [counted].[class_rows] AS [class_rows], [counted].[people] AS [people], [counted].[needed] AS [needed]
 
 -- positions/classes
-SELECT [assigned].[grid] AS [grid], [assigned].[cell] AS [cell], COUNT_BIG(*) AS [class_rows], COUNT_BIG(DISTINCT [assigned].[who]) AS [people], 3 AS [needed], SUM«positions/classes 1» AS [astray]
+«positions/classes 1»
 INTO [kanon_scratch].[kanon_run_classes]
-«positions/classes 2»;
+FROM (SELECT [cell_number] AS [cell_number], CAST(SUM([person_rows]) AS BIGINT) AS [class_rows], COUNT_BIG([who]) AS [people], 3 AS [needed] FROM (SELECT [cell_number] AS [cell_number], [who] AS [who], COUNT_BIG(*) AS [person_rows] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] GROUP BY [cell_number], [who]) AS [persons] GROUP BY [cell_number]) AS [counted] LEFT JOIN [kanon_scratch].[kanon_run_labels] AS [labels] ON [counted].[cell_number] = [labels].[cell_number];
 
 -- positions/examined
-SELECT COALESCE(SUM(CASE WHEN NOT [grid] IS NULL THEN [class_rows] END), 0) AS [class_rows], SUM(CASE WHEN NOT [grid] IS NULL THEN 1 ELSE 0 END) AS [class_count], MIN(CASE WHEN NOT [grid] IS NULL THEN [people] END) AS [fewest_people], COALESCE(SUM(CASE WHEN NOT [grid] IS NULL AND [people] < [needed] THEN 1 ELSE 0 END), 0) AS [small_classes], COALESCE(SUM(CASE WHEN NOT [grid] IS NULL THEN [astray] END), 0) AS [astray_rows], COALESCE(SUM(CASE WHEN [grid] IS NULL THEN [class_rows] END), 0) AS [left_out_rows], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned]) AS [all_rows] FROM [kanon_scratch].[kanon_run_classes] AS [classes];
+SELECT COALESCE(SUM(CASE WHEN NOT [cell_number] IS NULL THEN [class_rows] END), 0) AS [class_rows], SUM(CASE WHEN NOT [cell_number] IS NULL THEN 1 ELSE 0 END) AS [class_count], MIN(CASE WHEN NOT [cell_number] IS NULL THEN [people] END) AS [fewest_people], COALESCE(SUM(CASE WHEN NOT [cell_number] IS NULL AND [people] < [needed] THEN 1 ELSE 0 END), 0) AS [small_classes], COALESCE(SUM(CASE WHEN [cell_number] IS NULL THEN [class_rows] END), 0) AS [left_out_rows] FROM [kanon_scratch].[kanon_run_classes] AS [classes];
+
+-- positions/astray
+SELECT COUNT_BIG(*) AS [all_rows], COALESCE(SUM(CASE WHEN [assigned].[cell_number] IS NULL THEN 0 WHEN [labels].[x_from] <= [assigned].[x_units] AND [assigned].[x_units] < [labels].[x_to] AND [labels].[y_from] <= [assigned].[y_units] AND [assigned].[y_units] < [labels].[y_to] AND [labels].[t_from] <= [assigned].[t_units] AND [assigned].[t_units] < [labels].[t_to] THEN 0 ELSE 1 END), 0) AS [astray_rows] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] LEFT JOIN [kanon_scratch].[kanon_run_labels] AS [labels] ON [assigned].[cell_number] = [labels].[cell_number];
 
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_histories"]', N'(the time)');
 
 -- positions/histories
-SELECT DISTINCT [who], [grid], [cell]
+SELECT DISTINCT [who], [cell_number]
 INTO [kanon_scratch].[kanon_run_histories]
-FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE NOT [grid] IS NULL;
+FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE NOT [cell_number] IS NULL;
 
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_lbqid0_events"]', N'(the time)');
 
 -- positions/events
-SELECT [who], [day_number], [t], [element0], [element1], [grid], [cell]
+SELECT [who], [day_number], [t], [element0], [element1], [cell_number]
 INTO [kanon_scratch].[kanon_run_lbqid0_events]
-FROM (SELECT [who] AS [who], CAST((([t_units]) - ([t_units]) % (86400)) / (86400) AS BIGINT) AS [day_number], [t_units] AS [t], [grid] AS [grid], [cell] AS [cell], CASE WHEN [x_units] >= 0 AND [x_units] < 15 AND [y_units] >= 0 AND [y_units] < 10 AND [t_units] % 86400 >= 25200 AND [t_units] % 86400 < 32400 THEN 1 ELSE 0 END AS [element0], CASE WHEN [x_units] >= 0 AND [x_units] < 15 AND [y_units] >= 0 AND [y_units] < 10 AND [t_units] % 86400 >= 25200 AND [t_units] % 86400 < 32400 THEN 1 ELSE 0 END AS [element1] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE [t_units] >= 0) AS [seen] WHERE [element0] = 1 OR [element1] = 1;
+FROM (SELECT [who] AS [who], CAST((([t_units]) - ([t_units]) % (86400)) / (86400) AS BIGINT) AS [day_number], [t_units] AS [t], [cell_number] AS [cell_number], CASE WHEN [x_units] >= 0 AND [x_units] < 15 AND [y_units] >= 0 AND [y_units] < 10 AND [t_units] % 86400 >= 25200 AND [t_units] % 86400 < 32400 THEN 1 ELSE 0 END AS [element0], CASE WHEN [x_units] >= 0 AND [x_units] < 15 AND [y_units] >= 0 AND [y_units] < 10 AND [t_units] % 86400 >= 25200 AND [t_units] % 86400 < 32400 THEN 1 ELSE 0 END AS [element1] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE [t_units] >= 0) AS [seen] WHERE [element0] = 1 OR [element1] = 1;
 
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_lbqid0_days0"]', N'(the time)');
@@ -1828,26 +1828,37 @@ FROM [kanon_scratch].[kanon_run_lbqid0_events] AS [events] JOIN [kanon_scratch].
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_lbqid0_requests"]', N'(the time)');
 
 -- «positions/requests 1»
-FROM [kanon_scratch].[kanon_run_lbqid0_events] AS [events] JOIN [kanon_scratch].[kanon_run_lbqid0_days1] AS [days] ON [events].[who] = [days].[who] AND [events].[day_number] = [days].[day_number] JOIN (SELECT [who] AS [who] FROM (SELECT [who] AS [who], CAST(((([day_number] + 3)) - (([day_number] + 3)) % (7)) / (7) AS BIGINT) AS [week_number] FROM [kanon_scratch].[kanon_run_lbqid0_days1] AS [matched] GROUP BY [who], CAST(((([day_number] + 3)) - (([day_number] + 3)) % (7)) / (7) AS BIGINT) HAVING COUNT_BIG(*) >= 2) AS [weeks] GROUP BY [who] HAVING COUNT_BIG(*) >= 1) AS [matching] ON [events].[who] = [matching].[who] WHERE NOT [events].[grid] IS NULL GROUP BY [events].[who], [events].[grid], [events].[cell]
+FROM [kanon_scratch].[kanon_run_lbqid0_events] AS [events] JOIN [kanon_scratch].[kanon_run_lbqid0_days1] AS [days] ON [events].[who] = [days].[who] AND [events].[day_number] = [days].[day_number] JOIN (SELECT [who] AS [who] FROM (SELECT [who] AS [who], CAST(((([day_number] + 3)) - (([day_number] + 3)) % (7)) / (7) AS BIGINT) AS [week_number] FROM [kanon_scratch].[kanon_run_lbqid0_days1] AS [matched] GROUP BY [who], CAST(((([day_number] + 3)) - (([day_number] + 3)) % (7)) / (7) AS BIGINT) HAVING COUNT_BIG(*) >= 2) AS [weeks] GROUP BY [who] HAVING COUNT_BIG(*) >= 1) AS [matching] ON [events].[who] = [matching].[who] WHERE NOT [events].[cell_number] IS NULL GROUP BY [events].[who], [events].[cell_number]
 
 -- positions/requests
-SELECT [events].[who] AS [who], [events].[grid] AS [grid], [events].[cell] AS [cell]
+SELECT [events].[who] AS [who], [events].[cell_number] AS [cell_number]
 INTO [kanon_scratch].[kanon_run_lbqid0_requests]
 «positions/requests 1»;
 
 -- positions/consistent
-SELECT COUNT_BIG(*) AS [matching], MIN([people]) AS [fewest_people], COALESCE(SUM(CASE WHEN [people] < [needed] THEN 1 ELSE 0 END), 0) AS [exposed] FROM (SELECT [who] AS [who], MAX([needed]) AS [needed], COUNT_BIG(*) AS [people] FROM (SELECT [requests].[who] AS [who], [histories].[who] AS [other], [sizes].[needed] AS [needed] FROM [kanon_scratch].[kanon_run_lbqid0_requests] AS [requests] JOIN (SELECT [who] AS [who], COUNT_BIG(*) AS [cell_count], 3 AS [needed] FROM [kanon_scratch].[kanon_run_lbqid0_requests] AS [own] GROUP BY [who]) AS [sizes] ON [requests].[who] = [sizes].[who] JOIN [kanon_scratch].[kanon_run_histories] AS [histories] ON [requests].[grid] = [histories].[grid] AND [requests].[cell] = [histories].[cell] GROUP BY [requests].[who], [histories].[who], [sizes].[needed], [sizes].[cell_count] HAVING COUNT_BIG(*) = [sizes].[cell_count]) AS [pairs] GROUP BY [who]) AS [counted];
+SELECT COUNT_BIG(*) AS [matching], MIN([people]) AS [fewest_people], COALESCE(SUM(CASE WHEN [people] < [needed] THEN 1 ELSE 0 END), 0) AS [exposed] FROM (SELECT [who] AS [who], MAX([needed]) AS [needed], COUNT_BIG(*) AS [people] FROM (SELECT [requests].[who] AS [who], [histories].[who] AS [other], [sizes].[needed] AS [needed] FROM [kanon_scratch].[kanon_run_lbqid0_requests] AS [requests] JOIN (SELECT [who] AS [who], COUNT_BIG(*) AS [cell_count], 3 AS [needed] FROM [kanon_scratch].[kanon_run_lbqid0_requests] AS [own] GROUP BY [who]) AS [sizes] ON [requests].[who] = [sizes].[who] JOIN [kanon_scratch].[kanon_run_histories] AS [histories] ON [requests].[cell_number] = [histories].[cell_number] GROUP BY [requests].[who], [histories].[who], [sizes].[needed], [sizes].[cell_count] HAVING COUNT_BIG(*) = [sizes].[cell_count]) AS [pairs] GROUP BY [who]) AS [counted];
 
 -- positions/levels
-SELECT [grid], COUNT_BIG(*) AS [cell_count], SUM([class_rows]) AS [row_count] FROM [kanon_scratch].[kanon_run_classes] AS [classes] WHERE NOT [grid] IS NULL GROUP BY [grid];
+SELECT [grid], COUNT_BIG(*) AS [cell_count], SUM([class_rows]) AS [row_count] FROM [kanon_scratch].[kanon_run_classes] AS [classes] WHERE NOT [cell_number] IS NULL GROUP BY [grid];
+
+-- engines/scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_shuffled"]', N'(the time)');
+
+-- positions/shuffled
+SELECT [assigned].[kept0], [assigned].[cell_number]
+INTO [kanon_scratch].[kanon_run_shuffled]
+FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE NOT [assigned].[cell_number] IS NULL ORDER BY NEWID();
 
 -- positions/release
-SELECT [labels].[x_label] AS [age], [assigned].[kept0] AS [sex]
+SELECT [labels].[x_label] AS [age], [shuffled].[kept0] AS [sex]
 INTO [clinic].[kanon_run_release]
-FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] JOIN [kanon_scratch].[kanon_run_labels] AS [labels] ON [assigned].[grid] = [labels].[grid] AND [assigned].[cell] = [labels].[cell] ORDER BY NEWID();
+FROM [kanon_scratch].[kanon_run_shuffled] AS [shuffled] JOIN [kanon_scratch].[kanon_run_labels] AS [labels] ON [shuffled].[cell_number] = [labels].[cell_number];
 
 -- positions/differing
-SELECT COALESCE(SUM(CASE WHEN [written] = [examined] THEN 0 ELSE 1 END), 0) AS [differing], COALESCE(SUM(CASE WHEN [label_count] > 1 THEN 1 ELSE 0 END), 0) AS [ambiguous] FROM (SELECT [age] AS [age], [weight] AS [weight], [at] AS [at], SUM([written]) AS [written], SUM([examined]) AS [examined], SUM([label_count]) AS [label_count] FROM (SELECT CAST([released].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [age], CAST([released].[weight] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [weight], CAST([released].[at] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [at], 1 AS [written], 0 AS [examined], 0 AS [label_count] FROM [clinic].[kanon_run_release] AS [released] UNION ALL SELECT CAST([labels].[x_label] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [age], CAST([labels].[y_label] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [weight], CAST([labels].[t_label] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [at], 0 AS [written], COALESCE([classes].[class_rows], 0) AS [examined], 1 AS [label_count] FROM [kanon_scratch].[kanon_run_labels] AS [labels] LEFT JOIN [kanon_scratch].[kanon_run_classes] AS [classes] ON [labels].[grid] = [classes].[grid] AND [labels].[cell] = [classes].[cell]) AS [both_sides] GROUP BY [age], [weight], [at]) AS [compared];
+SELECT COALESCE(SUM(CASE WHEN [written] = [examined] THEN 0 ELSE 1 END), 0) AS [differing], COALESCE(SUM(CASE WHEN [label_count] > 1 THEN 1 ELSE 0 END), 0) AS [ambiguous] FROM (SELECT [age] AS [age], [weight] AS [weight], [at] AS [at], SUM([written]) AS [written], SUM([examined]) AS [examined], SUM([label_count]) AS [label_count] FROM (SELECT [age], [weight], [at], COUNT_BIG(*) AS [written], 0 AS [examined], 0 AS [label_count] FROM (SELECT CAST([released].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [age], CAST([released].[weight] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [weight], CAST([released].[at] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [at] FROM [clinic].[kanon_run_release] AS [released]) AS [labelled] GROUP BY [age], [weight], [at] UNION ALL SELECT CAST([labels].[x_label] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [age], CAST([labels].[y_label] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [weight], CAST([labels].[t_label] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [at], 0 AS [written], COALESCE([classes].[class_rows], 0) AS [examined], 1 AS [label_count] FROM [kanon_scratch].[kanon_run_labels] AS [labels] LEFT JOIN [kanon_scratch].[kanon_run_classes] AS [classes] ON [labels].[cell_number] = [classes].[cell_number]) AS [both_sides] GROUP BY [age], [weight], [at]) AS [compared];
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_shuffled];
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_lbqid0_requests];
@@ -1937,9 +1948,9 @@ INTO [kanon_scratch].[kanon_run_cells1]
 FROM (SELECT CAST([points].[position_key] & 2305843009213693951 AS BIGINT) AS [cell], [points].[wish] AS [wish] FROM [kanon_scratch].[kanon_run_inside] AS [points]) AS [placed] GROUP BY [cell] HAVING COUNT_BIG(*) >= MIN([wish]);
 
 -- positions/satisfied
-SELECT [cell], MAX([wish]) AS [most], COUNT_BIG(*) AS [point_count]
+SELECT [cell], [most], [point_count], ROW_NUMBER() OVER (ORDER BY CASE WHEN [cell] IS NULL THEN 1 ELSE 0 END, [cell]) + 0 AS [cell_number]
 INTO [kanon_scratch].[kanon_run_cells2]
-FROM (SELECT [cell] AS [cell], [wish] AS [wish], SUM([newcomers]) OVER (PARTITION BY [cell] ORDER BY CASE WHEN [wish] IS NULL THEN 1 ELSE 0 END, [wish]) AS [people] FROM (SELECT [cell] AS [cell], [wish] AS [wish], SUM(CASE WHEN [place] = 1 THEN 1 ELSE 0 END) AS [newcomers] FROM (SELECT [cell] AS [cell], [wish] AS [wish], ROW_NUMBER() OVER (PARTITION BY [cell], [who] ORDER BY CASE WHEN [wish] IS NULL THEN 1 ELSE 0 END, [wish]) AS [place] FROM (SELECT CAST([points].[position_key] & 2305843009213693951 AS BIGINT) AS [cell], [points].[who] AS [who], [points].[wish] AS [wish] FROM [kanon_scratch].[kanon_run_inside] AS [points]) AS [placed]) AS [ordered] GROUP BY [cell], [wish]) AS [arriving]) AS [counted] WHERE [people] >= [wish] GROUP BY [cell];
+FROM (SELECT [cell] AS [cell], MAX([wish]) AS [most], COUNT_BIG(*) AS [point_count] FROM (SELECT [cell] AS [cell], [wish] AS [wish], SUM([newcomers]) OVER (PARTITION BY [cell] ORDER BY CASE WHEN [wish] IS NULL THEN 1 ELSE 0 END, [wish]) AS [people] FROM (SELECT [cell] AS [cell], [wish] AS [wish], SUM(CASE WHEN [place] = 1 THEN 1 ELSE 0 END) AS [newcomers] FROM (SELECT [cell] AS [cell], [wish] AS [wish], ROW_NUMBER() OVER (PARTITION BY [cell], [who] ORDER BY CASE WHEN [wish] IS NULL THEN 1 ELSE 0 END, [wish]) AS [place] FROM (SELECT CAST([points].[position_key] & 2305843009213693951 AS BIGINT) AS [cell], [points].[who] AS [who], [points].[wish] AS [wish] FROM [kanon_scratch].[kanon_run_inside] AS [points]) AS [placed]) AS [ordered] GROUP BY [cell], [wish]) AS [arriving]) AS [counted] WHERE [people] >= [wish] GROUP BY [cell]) AS [enough];
 
 -- positions/parted
 SELECT [points].[position_key], [points].[who], [points].[wish], [points].[row_count]
@@ -1947,9 +1958,9 @@ INTO [kanon_scratch].[kanon_run_parted3]
 FROM [kanon_scratch].[kanon_run_inside] AS [points] LEFT JOIN [kanon_scratch].[kanon_run_cells2] AS [cells] ON CAST([points].[position_key] & 2305843009213693951 AS BIGINT) = [cells].[cell] AND [points].[wish] <= [cells].[most] WHERE [cells].[cell] IS NULL;
 
 -- positions/satisfied
-SELECT [cell], MAX([wish]) AS [most], COUNT_BIG(*) AS [point_count]
+SELECT [cell], [most], [point_count], ROW_NUMBER() OVER (ORDER BY CASE WHEN [cell] IS NULL THEN 1 ELSE 0 END, [cell]) + 1 AS [cell_number]
 INTO [kanon_scratch].[kanon_run_cells4]
-FROM (SELECT [cell] AS [cell], [wish] AS [wish], SUM([newcomers]) OVER (PARTITION BY [cell] ORDER BY CASE WHEN [wish] IS NULL THEN 1 ELSE 0 END, [wish]) AS [people] FROM (SELECT [cell] AS [cell], [wish] AS [wish], SUM(CASE WHEN [place] = 1 THEN 1 ELSE 0 END) AS [newcomers] FROM (SELECT [cell] AS [cell], [wish] AS [wish], ROW_NUMBER() OVER (PARTITION BY [cell], [who] ORDER BY CASE WHEN [wish] IS NULL THEN 1 ELSE 0 END, [wish]) AS [place] FROM (SELECT CAST([points].[position_key] & 576460752303423487 AS BIGINT) AS [cell], [points].[who] AS [who], [points].[wish] AS [wish] FROM [kanon_scratch].[kanon_run_parted3] AS [points]) AS [placed]) AS [ordered] GROUP BY [cell], [wish]) AS [arriving]) AS [counted] WHERE [people] >= [wish] GROUP BY [cell];
+FROM (SELECT [cell] AS [cell], MAX([wish]) AS [most], COUNT_BIG(*) AS [point_count] FROM (SELECT [cell] AS [cell], [wish] AS [wish], SUM([newcomers]) OVER (PARTITION BY [cell] ORDER BY CASE WHEN [wish] IS NULL THEN 1 ELSE 0 END, [wish]) AS [people] FROM (SELECT [cell] AS [cell], [wish] AS [wish], SUM(CASE WHEN [place] = 1 THEN 1 ELSE 0 END) AS [newcomers] FROM (SELECT [cell] AS [cell], [wish] AS [wish], ROW_NUMBER() OVER (PARTITION BY [cell], [who] ORDER BY CASE WHEN [wish] IS NULL THEN 1 ELSE 0 END, [wish]) AS [place] FROM (SELECT CAST([points].[position_key] & 576460752303423487 AS BIGINT) AS [cell], [points].[who] AS [who], [points].[wish] AS [wish] FROM [kanon_scratch].[kanon_run_parted3] AS [points]) AS [placed]) AS [ordered] GROUP BY [cell], [wish]) AS [arriving]) AS [counted] WHERE [people] >= [wish] GROUP BY [cell]) AS [enough];
 
 -- positions/parted
 SELECT [points].[position_key], [points].[who], [points].[wish], [points].[row_count]
@@ -1962,9 +1973,9 @@ INTO [kanon_scratch].[kanon_run_cells6]
 FROM (SELECT CAST([points].[position_key] & 2305843009213693920 AS BIGINT) AS [cell], [points].[wish] AS [wish] FROM [kanon_scratch].[kanon_run_parted5] AS [points]) AS [placed] GROUP BY [cell] HAVING COUNT_BIG(*) >= MIN([wish]);
 
 -- positions/satisfied
-SELECT [cell], MAX([wish]) AS [most], COUNT_BIG(*) AS [point_count]
+SELECT [cell], [most], [point_count], ROW_NUMBER() OVER (ORDER BY CASE WHEN [cell] IS NULL THEN 1 ELSE 0 END, [cell]) + 2 AS [cell_number]
 INTO [kanon_scratch].[kanon_run_cells7]
-FROM (SELECT [cell] AS [cell], [wish] AS [wish], SUM([newcomers]) OVER (PARTITION BY [cell] ORDER BY CASE WHEN [wish] IS NULL THEN 1 ELSE 0 END, [wish]) AS [people] FROM (SELECT [cell] AS [cell], [wish] AS [wish], SUM(CASE WHEN [place] = 1 THEN 1 ELSE 0 END) AS [newcomers] FROM (SELECT [cell] AS [cell], [wish] AS [wish], ROW_NUMBER() OVER (PARTITION BY [cell], [who] ORDER BY CASE WHEN [wish] IS NULL THEN 1 ELSE 0 END, [wish]) AS [place] FROM (SELECT CAST([points].[position_key] & 2305843009213693920 AS BIGINT) AS [cell], [points].[who] AS [who], [points].[wish] AS [wish] FROM [kanon_scratch].[kanon_run_parted5] AS [points]) AS [placed]) AS [ordered] GROUP BY [cell], [wish]) AS [arriving]) AS [counted] WHERE [people] >= [wish] GROUP BY [cell];
+FROM (SELECT [cell] AS [cell], MAX([wish]) AS [most], COUNT_BIG(*) AS [point_count] FROM (SELECT [cell] AS [cell], [wish] AS [wish], SUM([newcomers]) OVER (PARTITION BY [cell] ORDER BY CASE WHEN [wish] IS NULL THEN 1 ELSE 0 END, [wish]) AS [people] FROM (SELECT [cell] AS [cell], [wish] AS [wish], SUM(CASE WHEN [place] = 1 THEN 1 ELSE 0 END) AS [newcomers] FROM (SELECT [cell] AS [cell], [wish] AS [wish], ROW_NUMBER() OVER (PARTITION BY [cell], [who] ORDER BY CASE WHEN [wish] IS NULL THEN 1 ELSE 0 END, [wish]) AS [place] FROM (SELECT CAST([points].[position_key] & 2305843009213693920 AS BIGINT) AS [cell], [points].[who] AS [who], [points].[wish] AS [wish] FROM [kanon_scratch].[kanon_run_parted5] AS [points]) AS [placed]) AS [ordered] GROUP BY [cell], [wish]) AS [arriving]) AS [counted] WHERE [people] >= [wish] GROUP BY [cell]) AS [enough];
 
 -- positions/parted
 SELECT [points].[position_key], [points].[who], [points].[wish], [points].[row_count]
@@ -1972,9 +1983,9 @@ INTO [kanon_scratch].[kanon_run_parted8]
 FROM [kanon_scratch].[kanon_run_parted5] AS [points] LEFT JOIN [kanon_scratch].[kanon_run_cells7] AS [cells] ON CAST([points].[position_key] & 2305843009213693920 AS BIGINT) = [cells].[cell] AND [points].[wish] <= [cells].[most] WHERE [cells].[cell] IS NULL;
 
 -- positions/satisfied
-SELECT [cell], MAX([wish]) AS [most], COUNT_BIG(*) AS [point_count]
+SELECT [cell], [most], [point_count], ROW_NUMBER() OVER (ORDER BY CASE WHEN [cell] IS NULL THEN 1 ELSE 0 END, [cell]) + 3 AS [cell_number]
 INTO [kanon_scratch].[kanon_run_cells9]
-FROM (SELECT [cell] AS [cell], [wish] AS [wish], SUM([newcomers]) OVER (PARTITION BY [cell] ORDER BY CASE WHEN [wish] IS NULL THEN 1 ELSE 0 END, [wish]) AS [people] FROM (SELECT [cell] AS [cell], [wish] AS [wish], SUM(CASE WHEN [place] = 1 THEN 1 ELSE 0 END) AS [newcomers] FROM (SELECT [cell] AS [cell], [wish] AS [wish], ROW_NUMBER() OVER (PARTITION BY [cell], [who] ORDER BY CASE WHEN [wish] IS NULL THEN 1 ELSE 0 END, [wish]) AS [place] FROM (SELECT CAST([points].[position_key] & 576460752303423456 AS BIGINT) AS [cell], [points].[who] AS [who], [points].[wish] AS [wish] FROM [kanon_scratch].[kanon_run_parted8] AS [points]) AS [placed]) AS [ordered] GROUP BY [cell], [wish]) AS [arriving]) AS [counted] WHERE [people] >= [wish] GROUP BY [cell];
+FROM (SELECT [cell] AS [cell], MAX([wish]) AS [most], COUNT_BIG(*) AS [point_count] FROM (SELECT [cell] AS [cell], [wish] AS [wish], SUM([newcomers]) OVER (PARTITION BY [cell] ORDER BY CASE WHEN [wish] IS NULL THEN 1 ELSE 0 END, [wish]) AS [people] FROM (SELECT [cell] AS [cell], [wish] AS [wish], SUM(CASE WHEN [place] = 1 THEN 1 ELSE 0 END) AS [newcomers] FROM (SELECT [cell] AS [cell], [wish] AS [wish], ROW_NUMBER() OVER (PARTITION BY [cell], [who] ORDER BY CASE WHEN [wish] IS NULL THEN 1 ELSE 0 END, [wish]) AS [place] FROM (SELECT CAST([points].[position_key] & 576460752303423456 AS BIGINT) AS [cell], [points].[who] AS [who], [points].[wish] AS [wish] FROM [kanon_scratch].[kanon_run_parted8] AS [points]) AS [placed]) AS [ordered] GROUP BY [cell], [wish]) AS [arriving]) AS [counted] WHERE [people] >= [wish] GROUP BY [cell]) AS [enough];
 
 -- positions/parted
 SELECT [points].[position_key], [points].[who], [points].[wish], [points].[row_count]
@@ -1982,27 +1993,27 @@ INTO [kanon_scratch].[kanon_run_parted10]
 FROM [kanon_scratch].[kanon_run_parted8] AS [points] LEFT JOIN [kanon_scratch].[kanon_run_cells9] AS [cells] ON CAST([points].[position_key] & 576460752303423456 AS BIGINT) = [cells].[cell] AND [points].[wish] <= [cells].[most] WHERE [cells].[cell] IS NULL;
 
 -- positions/assigned
-SELECT [points].[who], [points].[wish], [points].[kept0], [points].[x_units], [points].[y_units], [points].[t_units], [points].[position_key], CASE WHEN NOT [grid1].[cell] IS NULL THEN 1 WHEN NOT [grid2].[cell] IS NULL THEN 2 WHEN NOT [grid3].[cell] IS NULL THEN 3 WHEN NOT [grid4].[cell] IS NULL THEN 4 END AS [grid], CASE WHEN NOT [grid1].[cell] IS NULL THEN [grid1].[cell] WHEN NOT [grid2].[cell] IS NULL THEN [grid2].[cell] WHEN NOT [grid3].[cell] IS NULL THEN [grid3].[cell] WHEN NOT [grid4].[cell] IS NULL THEN [grid4].[cell] END AS [cell]
+SELECT [points].[who], [points].[wish], [points].[kept0], [points].[x_units], [points].[y_units], [points].[t_units], COALESCE([grid1].[cell_number], [grid2].[cell_number], [grid3].[cell_number], [grid4].[cell_number], NULL) AS [cell_number]
 INTO [kanon_scratch].[kanon_run_assigned0]
 FROM «positions/points 4» AS [points] LEFT JOIN [kanon_scratch].[kanon_run_cells2] AS [grid1] ON CAST([points].[position_key] & 2305843009213693951 AS BIGINT) = [grid1].[cell] AND [points].[wish] <= [grid1].[most] LEFT JOIN [kanon_scratch].[kanon_run_cells4] AS [grid2] ON CAST([points].[position_key] & 576460752303423487 AS BIGINT) = [grid2].[cell] AND [points].[wish] <= [grid2].[most] LEFT JOIN [kanon_scratch].[kanon_run_cells7] AS [grid3] ON CAST([points].[position_key] & 2305843009213693920 AS BIGINT) = [grid3].[cell] AND [points].[wish] <= [grid3].[most] LEFT JOIN [kanon_scratch].[kanon_run_cells9] AS [grid4] ON CAST([points].[position_key] & 576460752303423456 AS BIGINT) = [grid4].[cell] AND [points].[wish] <= [grid4].[most];
 
 -- positions/classes
-SELECT [assigned].[grid] AS [grid], [assigned].[cell] AS [cell], COUNT_BIG(*) AS [class_rows], COUNT_BIG(DISTINCT [assigned].[who]) AS [people], MAX([assigned].[wish]) AS [needed], SUM«positions/classes 1» AS [astray]
+«positions/classes 1»
 INTO [kanon_scratch].[kanon_run_classes]
-«positions/classes 2»;
+FROM (SELECT [cell_number] AS [cell_number], CAST(SUM([person_rows]) AS BIGINT) AS [class_rows], COUNT_BIG([who]) AS [people], MAX([largest_wish]) AS [needed] FROM (SELECT [cell_number] AS [cell_number], [who] AS [who], COUNT_BIG(*) AS [person_rows], MAX([wish]) AS [largest_wish] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] GROUP BY [cell_number], [who]) AS [persons] GROUP BY [cell_number]) AS [counted] LEFT JOIN [kanon_scratch].[kanon_run_labels] AS [labels] ON [counted].[cell_number] = [labels].[cell_number];
 
 -- positions/events
-SELECT [who], [day_number], [t], [element0], [element1], [grid], [cell], [wish]
+SELECT [who], [day_number], [t], [element0], [element1], [cell_number], [wish]
 INTO [kanon_scratch].[kanon_run_lbqid0_events]
-FROM (SELECT [who] AS [who], CAST((([t_units]) - ([t_units]) % (86400)) / (86400) AS BIGINT) AS [day_number], [t_units] AS [t], [grid] AS [grid], [cell] AS [cell], [wish] AS [wish], CASE WHEN [x_units] >= 0 AND [x_units] < 15 AND [y_units] >= 0 AND [y_units] < 10 AND [t_units] % 86400 >= 25200 AND [t_units] % 86400 < 32400 THEN 1 ELSE 0 END AS [element0], CASE WHEN [x_units] >= 0 AND [x_units] < 15 AND [y_units] >= 0 AND [y_units] < 10 AND [t_units] % 86400 >= 25200 AND [t_units] % 86400 < 32400 THEN 1 ELSE 0 END AS [element1] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE [t_units] >= 0) AS [seen] WHERE [element0] = 1 OR [element1] = 1;
+FROM (SELECT [who] AS [who], CAST((([t_units]) - ([t_units]) % (86400)) / (86400) AS BIGINT) AS [day_number], [t_units] AS [t], [cell_number] AS [cell_number], [wish] AS [wish], CASE WHEN [x_units] >= 0 AND [x_units] < 15 AND [y_units] >= 0 AND [y_units] < 10 AND [t_units] % 86400 >= 25200 AND [t_units] % 86400 < 32400 THEN 1 ELSE 0 END AS [element0], CASE WHEN [x_units] >= 0 AND [x_units] < 15 AND [y_units] >= 0 AND [y_units] < 10 AND [t_units] % 86400 >= 25200 AND [t_units] % 86400 < 32400 THEN 1 ELSE 0 END AS [element1] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE [t_units] >= 0) AS [seen] WHERE [element0] = 1 OR [element1] = 1;
 
 -- positions/requests
-SELECT [events].[who] AS [who], [events].[grid] AS [grid], [events].[cell] AS [cell], MAX([events].[wish]) AS [wish]
+SELECT [events].[who] AS [who], [events].[cell_number] AS [cell_number], MAX([events].[wish]) AS [wish]
 INTO [kanon_scratch].[kanon_run_lbqid0_requests]
 «positions/requests 1»;
 
 -- positions/consistent
-SELECT COUNT_BIG(*) AS [matching], MIN([people]) AS [fewest_people], COALESCE(SUM(CASE WHEN [people] < [needed] THEN 1 ELSE 0 END), 0) AS [exposed] FROM (SELECT [who] AS [who], MAX([needed]) AS [needed], COUNT_BIG(*) AS [people] FROM (SELECT [requests].[who] AS [who], [histories].[who] AS [other], [sizes].[needed] AS [needed] FROM [kanon_scratch].[kanon_run_lbqid0_requests] AS [requests] JOIN (SELECT [who] AS [who], COUNT_BIG(*) AS [cell_count], MAX([wish]) AS [needed] FROM [kanon_scratch].[kanon_run_lbqid0_requests] AS [own] GROUP BY [who]) AS [sizes] ON [requests].[who] = [sizes].[who] JOIN [kanon_scratch].[kanon_run_histories] AS [histories] ON [requests].[grid] = [histories].[grid] AND [requests].[cell] = [histories].[cell] GROUP BY [requests].[who], [histories].[who], [sizes].[needed], [sizes].[cell_count] HAVING COUNT_BIG(*) = [sizes].[cell_count]) AS [pairs] GROUP BY [who]) AS [counted];
+SELECT COUNT_BIG(*) AS [matching], MIN([people]) AS [fewest_people], COALESCE(SUM(CASE WHEN [people] < [needed] THEN 1 ELSE 0 END), 0) AS [exposed] FROM (SELECT [who] AS [who], MAX([needed]) AS [needed], COUNT_BIG(*) AS [people] FROM (SELECT [requests].[who] AS [who], [histories].[who] AS [other], [sizes].[needed] AS [needed] FROM [kanon_scratch].[kanon_run_lbqid0_requests] AS [requests] JOIN (SELECT [who] AS [who], COUNT_BIG(*) AS [cell_count], MAX([wish]) AS [needed] FROM [kanon_scratch].[kanon_run_lbqid0_requests] AS [own] GROUP BY [who]) AS [sizes] ON [requests].[who] = [sizes].[who] JOIN [kanon_scratch].[kanon_run_histories] AS [histories] ON [requests].[cell_number] = [histories].[cell_number] GROUP BY [requests].[who], [histories].[who], [sizes].[needed], [sizes].[cell_count] HAVING COUNT_BIG(*) = [sizes].[cell_count]) AS [pairs] GROUP BY [who]) AS [counted];
 
 -- «positions/points 5»
 (SELECT [who] AS [who], [kept0] AS [kept0], [x_units] AS [x_units], [y_units] AS [y_units], CASE WHEN [x_units] >= 0 AND [x_units] < 1280 AND [y_units] >= 0 AND [y_units] < 256 THEN CAST((CAST(((([x_units] - 0)) - (([x_units] - 0)) % (640)) / (640) AS BIGINT)) * 2 + (CAST(((([y_units] - 0)) - (([y_units] - 0)) % (128)) / (128) AS BIGINT)) * 1 AS BIGINT) END AS [position_key] FROM (SELECT [who] AS [who], [kept0] AS [kept0], [x_units] AS [x_units], [y_units] AS [y_units] FROM (SELECT CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [who], [kanon_source].[sex] AS [kept0], CASE WHEN [kanon_source].[age] >= -1 AND [kanon_source].[age] <= 129 THEN CAST(FLOOR((CAST([kanon_source].[age] AS NUMERIC(28, 10)) - CASE WHEN CAST([kanon_source].[age] AS NUMERIC(28, 10)) > [kanon_source].[age] THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) END AS [x_units], CASE WHEN [kanon_source].[weight] >= -1 AND [kanon_source].[weight] <= 27 THEN CAST(FLOOR((CAST([kanon_source].[weight] AS NUMERIC(28, 10)) - CASE WHEN CAST([kanon_source].[weight] AS NUMERIC(28, 10)) > [kanon_source].[weight] THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) END AS [y_units] FROM [clinic].[visits] AS [kanon_source]) AS [measured]) AS [timed])
@@ -2018,9 +2029,9 @@ INTO [kanon_scratch].[kanon_run_cells1]
 FROM (SELECT CAST([points].[position_key] & 3 AS BIGINT) AS [cell] FROM [kanon_scratch].[kanon_run_inside] AS [points]) AS [placed] GROUP BY [cell] HAVING COUNT_BIG(*) >= 3;
 
 -- positions/satisfied
-SELECT [cell], COUNT_BIG(DISTINCT [who]) AS [point_count]
+SELECT [cell], [point_count], ROW_NUMBER() OVER (ORDER BY CASE WHEN [cell] IS NULL THEN 1 ELSE 0 END, [cell]) + 0 AS [cell_number]
 INTO [kanon_scratch].[kanon_run_cells2]
-FROM (SELECT CAST([points].[position_key] & 3 AS BIGINT) AS [cell], [points].[who] AS [who] FROM [kanon_scratch].[kanon_run_inside] AS [points]) AS [placed] GROUP BY [cell] HAVING COUNT_BIG(DISTINCT [who]) >= 3;
+FROM (SELECT [cell] AS [cell], COUNT_BIG(DISTINCT [who]) AS [point_count] FROM (SELECT CAST([points].[position_key] & 3 AS BIGINT) AS [cell], [points].[who] AS [who] FROM [kanon_scratch].[kanon_run_inside] AS [points]) AS [placed] GROUP BY [cell] HAVING COUNT_BIG(DISTINCT [who]) >= 3) AS [enough];
 
 -- positions/parted
 SELECT [points].[position_key], [points].[who], [points].[row_count]
@@ -2028,9 +2039,9 @@ INTO [kanon_scratch].[kanon_run_parted3]
 FROM [kanon_scratch].[kanon_run_inside] AS [points] LEFT JOIN [kanon_scratch].[kanon_run_cells2] AS [cells] ON CAST([points].[position_key] & 3 AS BIGINT) = [cells].[cell] WHERE [cells].[cell] IS NULL;
 
 -- positions/satisfied
-SELECT [cell], COUNT_BIG(DISTINCT [who]) AS [point_count]
+SELECT [cell], [point_count], ROW_NUMBER() OVER (ORDER BY CASE WHEN [cell] IS NULL THEN 1 ELSE 0 END, [cell]) + 1 AS [cell_number]
 INTO [kanon_scratch].[kanon_run_cells4]
-FROM (SELECT CAST([points].[position_key] & 0 AS BIGINT) AS [cell], [points].[who] AS [who] FROM [kanon_scratch].[kanon_run_inside] AS [points]) AS [placed] GROUP BY [cell] HAVING COUNT_BIG(DISTINCT [who]) >= 3;
+FROM (SELECT [cell] AS [cell], COUNT_BIG(DISTINCT [who]) AS [point_count] FROM (SELECT CAST([points].[position_key] & 0 AS BIGINT) AS [cell], [points].[who] AS [who] FROM [kanon_scratch].[kanon_run_inside] AS [points]) AS [placed] GROUP BY [cell] HAVING COUNT_BIG(DISTINCT [who]) >= 3) AS [enough];
 
 -- positions/parted
 SELECT [points].[position_key], [points].[who], [points].[row_count]
@@ -2041,24 +2052,22 @@ FROM [kanon_scratch].[kanon_run_parted3] AS [points] LEFT JOIN [kanon_scratch].[
 SELECT COALESCE(SUM([row_count]), 0) AS [left_rows] FROM (SELECT [row_count] AS [row_count] FROM [kanon_scratch].[kanon_run_parted5] AS [points]) AS [remaining];
 
 -- positions/assigned
-SELECT [points].[who], [points].[kept0], [points].[x_units], [points].[y_units], [points].[position_key], CASE WHEN NOT [grid1].[cell] IS NULL THEN 1 WHEN NOT [grid2].[cell] IS NULL THEN 2 END AS [grid], CASE WHEN NOT [grid1].[cell] IS NULL THEN [grid1].[cell] WHEN NOT [grid2].[cell] IS NULL THEN [grid2].[cell] END AS [cell]
+SELECT [points].[who], [points].[kept0], [points].[x_units], [points].[y_units], [points].[position_key], COALESCE([grid1].[cell_number], [grid2].[cell_number], NULL) AS [cell_number]
 INTO [kanon_scratch].[kanon_run_assigned0]
 FROM «positions/points 5» AS [points] LEFT JOIN [kanon_scratch].[kanon_run_cells2] AS [grid1] ON CAST([points].[position_key] & 3 AS BIGINT) = [grid1].[cell] LEFT JOIN [kanon_scratch].[kanon_run_cells4] AS [grid2] ON CAST([points].[position_key] & 0 AS BIGINT) = [grid2].[cell];
 
 -- positions/cells
-SELECT 1 AS [grid], [placed].[cell] AS [cell], CAST(0 + (CAST((([cell]) - ([cell]) % (2)) / (2) AS BIGINT) + 0) * 640 AS BIGINT) AS [x_from], CAST(0 + (CAST((([cell]) - ([cell]) % (2)) / (2) AS BIGINT) + 1) * 640 AS BIGINT) AS [x_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS [y_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 2 + 1) * 128 AS BIGINT) AS [y_to]
+SELECT [placed].[cell_number] AS [cell_number], 1 AS [grid], [placed].[cell] AS [cell], CAST(0 + (CAST((([cell]) - ([cell]) % (2)) / (2) AS BIGINT) + 0) * 640 AS BIGINT) AS [x_from], CAST(0 + (CAST((([cell]) - ([cell]) % (2)) / (2) AS BIGINT) + 1) * 640 AS BIGINT) AS [x_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS [y_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 2 + 1) * 128 AS BIGINT) AS [y_to]
 INTO [kanon_scratch].[kanon_run_edges]
-FROM [kanon_scratch].[kanon_run_cells2] AS [placed] UNION ALL SELECT 2 AS [grid], [placed].[cell] AS [cell], CAST(0 + (CAST((([cell]) - ([cell]) % (2)) / (2) AS BIGINT) + 0) * 640 AS BIGINT) AS [x_from], CAST(0 + (CAST((([cell]) - ([cell]) % (2)) / (2) AS BIGINT) + 2) * 640 AS BIGINT) AS [x_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS [y_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 2 + 2) * 128 AS BIGINT) AS [y_to] FROM [kanon_scratch].[kanon_run_cells4] AS [placed];
+FROM [kanon_scratch].[kanon_run_cells2] AS [placed] UNION ALL SELECT [placed].[cell_number] AS [cell_number], 2 AS [grid], [placed].[cell] AS [cell], CAST(0 + (CAST((([cell]) - ([cell]) % (2)) / (2) AS BIGINT) + 0) * 640 AS BIGINT) AS [x_from], CAST(0 + (CAST((([cell]) - ([cell]) % (2)) / (2) AS BIGINT) + 2) * 640 AS BIGINT) AS [x_to], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS [y_from], CAST(0 + ((CAST((([cell]) - ([cell]) % (1)) / (1) AS BIGINT)) % 2 + 2) * 128 AS BIGINT) AS [y_to] FROM [kanon_scratch].[kanon_run_cells4] AS [placed];
 
 -- positions/labels
-SELECT [cells].[grid] AS [grid], [cells].[cell] AS [cell], [cells].[x_from] AS [x_from], [cells].[x_to] AS [x_to], [cells].[y_from] AS [y_from], [cells].[y_to] AS [y_to], N'[' + CAST(CAST(CAST([cells].[x_from] AS NUMERIC(18, 0)) * 0.1 AS NUMERIC(28, 1)) AS NVARCHAR(MAX)) + N', ' + CAST(CAST(CAST([cells].[x_to] AS NUMERIC(18, 0)) * 0.1 AS NUMERIC(28, 1)) AS NVARCHAR(MAX)) + N')' AS [x_label], N'[' + CAST(CAST(CAST([cells].[y_from] AS NUMERIC(18, 0)) * 0.1 AS NUMERIC(28, 1)) AS NVARCHAR(MAX)) + N', ' + CAST(CAST(CAST([cells].[y_to] AS NUMERIC(18, 0)) * 0.1 AS NUMERIC(28, 1)) AS NVARCHAR(MAX)) + N')' AS [y_label]
+SELECT [cells].[cell_number] AS [cell_number], [cells].[grid] AS [grid], [cells].[cell] AS [cell], [cells].[x_from] AS [x_from], [cells].[x_to] AS [x_to], [cells].[y_from] AS [y_from], [cells].[y_to] AS [y_to], N'[' + CAST(CAST(CAST([cells].[x_from] AS NUMERIC(18, 0)) * 0.1 AS NUMERIC(28, 1)) AS NVARCHAR(MAX)) + N', ' + CAST(CAST(CAST([cells].[x_to] AS NUMERIC(18, 0)) * 0.1 AS NUMERIC(28, 1)) AS NVARCHAR(MAX)) + N')' AS [x_label], N'[' + CAST(CAST(CAST([cells].[y_from] AS NUMERIC(18, 0)) * 0.1 AS NUMERIC(28, 1)) AS NVARCHAR(MAX)) + N', ' + CAST(CAST(CAST([cells].[y_to] AS NUMERIC(18, 0)) * 0.1 AS NUMERIC(28, 1)) AS NVARCHAR(MAX)) + N')' AS [y_label]
 INTO [kanon_scratch].[kanon_run_labels]
 FROM [kanon_scratch].[kanon_run_edges] AS [cells];
 
--- positions/classes
-SELECT [assigned].[grid] AS [grid], [assigned].[cell] AS [cell], COUNT_BIG(*) AS [class_rows], COUNT_BIG(DISTINCT [assigned].[who]) AS [people], 3 AS [needed], SUM(CASE WHEN [labels].[x_from] <= [assigned].[x_units] AND [assigned].[x_units] < [labels].[x_to] AND [labels].[y_from] <= [assigned].[y_units] AND [assigned].[y_units] < [labels].[y_to] THEN 0 ELSE 1 END) AS [astray]
-INTO [kanon_scratch].[kanon_run_classes]
-«positions/classes 2»;
+-- positions/astray
+SELECT COUNT_BIG(*) AS [all_rows], COALESCE(SUM(CASE WHEN [assigned].[cell_number] IS NULL THEN 0 WHEN [labels].[x_from] <= [assigned].[x_units] AND [assigned].[x_units] < [labels].[x_to] AND [labels].[y_from] <= [assigned].[y_units] AND [assigned].[y_units] < [labels].[y_to] THEN 0 ELSE 1 END), 0) AS [astray_rows] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] LEFT JOIN [kanon_scratch].[kanon_run_labels] AS [labels] ON [assigned].[cell_number] = [labels].[cell_number];
 
 -- positions/present
 SELECT COUNT_BIG(*) AS [cell_count], MIN([counted].[people]) AS [fewest_people], COALESCE(SUM(CASE WHEN [counted].[people] IS NULL OR [counted].[people] < [used].[needed] THEN 1 ELSE 0 END), 0) AS [small_cells] FROM (SELECT [cell] AS [cell], [needed] AS [needed] FROM [kanon_scratch].[kanon_run_classes] AS [classes] WHERE [grid] = 1) AS [used] LEFT JOIN (SELECT [cell] AS [cell], COUNT_BIG(DISTINCT [who]) AS [people] FROM (SELECT CAST([position_key] & 3 AS BIGINT) AS [cell], [who] AS [who] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE NOT [position_key] IS NULL) AS [everyone] GROUP BY [cell]) AS [counted] ON [used].[cell] = [counted].[cell];
@@ -2067,7 +2076,7 @@ SELECT COUNT_BIG(*) AS [cell_count], MIN([counted].[people]) AS [fewest_people],
 SELECT COUNT_BIG(*) AS [cell_count], MIN([counted].[people]) AS [fewest_people], COALESCE(SUM(CASE WHEN [counted].[people] IS NULL OR [counted].[people] < [used].[needed] THEN 1 ELSE 0 END), 0) AS [small_cells] FROM (SELECT [cell] AS [cell], [needed] AS [needed] FROM [kanon_scratch].[kanon_run_classes] AS [classes] WHERE [grid] = 2) AS [used] LEFT JOIN (SELECT [cell] AS [cell], COUNT_BIG(DISTINCT [who]) AS [people] FROM (SELECT CAST([position_key] & 0 AS BIGINT) AS [cell], [who] AS [who] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE NOT [position_key] IS NULL) AS [everyone] GROUP BY [cell]) AS [counted] ON [used].[cell] = [counted].[cell];
 
 -- positions/differing
-SELECT COALESCE(SUM(CASE WHEN [written] = [examined] THEN 0 ELSE 1 END), 0) AS [differing], COALESCE(SUM(CASE WHEN [label_count] > 1 THEN 1 ELSE 0 END), 0) AS [ambiguous] FROM (SELECT [age] AS [age], [weight] AS [weight], SUM([written]) AS [written], SUM([examined]) AS [examined], SUM([label_count]) AS [label_count] FROM (SELECT CAST([released].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [age], CAST([released].[weight] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [weight], 1 AS [written], 0 AS [examined], 0 AS [label_count] FROM [clinic].[kanon_run_release] AS [released] UNION ALL SELECT CAST([labels].[x_label] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [age], CAST([labels].[y_label] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [weight], 0 AS [written], COALESCE([classes].[class_rows], 0) AS [examined], 1 AS [label_count] FROM [kanon_scratch].[kanon_run_labels] AS [labels] LEFT JOIN [kanon_scratch].[kanon_run_classes] AS [classes] ON [labels].[grid] = [classes].[grid] AND [labels].[cell] = [classes].[cell]) AS [both_sides] GROUP BY [age], [weight]) AS [compared];
+SELECT COALESCE(SUM(CASE WHEN [written] = [examined] THEN 0 ELSE 1 END), 0) AS [differing], COALESCE(SUM(CASE WHEN [label_count] > 1 THEN 1 ELSE 0 END), 0) AS [ambiguous] FROM (SELECT [age] AS [age], [weight] AS [weight], SUM([written]) AS [written], SUM([examined]) AS [examined], SUM([label_count]) AS [label_count] FROM (SELECT [age], [weight], COUNT_BIG(*) AS [written], 0 AS [examined], 0 AS [label_count] FROM (SELECT CAST([released].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [age], CAST([released].[weight] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [weight] FROM [clinic].[kanon_run_release] AS [released]) AS [labelled] GROUP BY [age], [weight] UNION ALL SELECT CAST([labels].[x_label] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [age], CAST([labels].[y_label] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [weight], 0 AS [written], COALESCE([classes].[class_rows], 0) AS [examined], 1 AS [label_count] FROM [kanon_scratch].[kanon_run_labels] AS [labels] LEFT JOIN [kanon_scratch].[kanon_run_classes] AS [classes] ON [labels].[cell_number] = [classes].[cell_number]) AS [both_sides] GROUP BY [age], [weight]) AS [compared];
 
 -- frequency/raw
 SELECT [kanon_source].[weight] AS [q0], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], [kanon_source].[seen] AS [q2], CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [v0], [kanon_source].[person] AS [unit], COUNT_BIG(*) AS [row_count]
