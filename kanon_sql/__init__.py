@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.compare import compare
     from kanon_sql.verbs.estimate import estimate
     from kanon_sql.verbs.hierarchy import HierarchyResult, hierarchy
+    from kanon_sql.verbs.init import init
     from kanon_sql.verbs.ledger import ledger
     from kanon_sql.verbs.parties import PartiesResult, anonymize_parties, plan_parties
     from kanon_sql.verbs.perturb import Perturbation, perturb
@@ -60,6 +61,7 @@ __all__ = [
     "hierarchy",
     "html_fragment",
     "html_report",
+    "init",
     "ledger",
     "perturb",
     "plan",
@@ -98,6 +100,7 @@ _HOME = {
     "hierarchy": "kanon_sql.verbs.hierarchy.levels",
     "html_fragment": "kanon_sql.report.html",
     "html_report": "kanon_sql.report.html",
+    "init": "kanon_sql.verbs.init",
     "ledger": "kanon_sql.verbs.ledger",
     "perturb": "kanon_sql.verbs.perturb",
     "plan": "kanon_sql.verbs.plan",

@@ -40,6 +40,7 @@ ROOMS = [
     "tables",  # cells, not rows: what is released of a table of counts or sums
     "perturbation",  # untrue rows, which are no anonymization
     "positions",  # rows whose cells are those of a quad-tree, and no hierarchy's
+    "objects",  # what a program has already: tables and connections
     "verbs",
     "report",
     "cli",

@@ -25,7 +25,8 @@ def load_spec(path: Path) -> Spec:
 
     spec = Spec.load(path)
     if not spec.source.given:
-        raise SpecError([Problem("missing 'source': the table or view to anonymize, {query: ...} or {file: ...}", str(path), 1, 1)])
+        what = "the table or view to anonymize, {query: ...} or {file: ...}"
+        raise SpecError([Problem(f"missing 'source': {what}", str(path), 1, 1)])
     return spec
 
 

@@ -11,22 +11,33 @@ from kanon_sql.engines.base import Column, Deadline, Engine, Meter, Row, Scratch
 from kanon_sql.engines.complete import refuse_incomplete
 from kanon_sql.engines.connection import connect
 from kanon_sql.engines.dry import SCRATCH_SCHEMA, DryEngine
+from kanon_sql.engines.frames import Frame, FrameDatabase, FrameKind, open_frames
+from kanon_sql.engines.given import CONNECTIONS, TABLES, connection_kind, shown_kind, table_kind
 from kanon_sql.engines.workspace import SCRATCH_TABLE, Reporter, Workspace, now, open_workspace
 
 __all__ = [
+    "CONNECTIONS",
     "SCRATCH_SCHEMA",
     "SCRATCH_TABLE",
+    "TABLES",
     "Column",
     "Deadline",
     "DryEngine",
     "Engine",
+    "Frame",
+    "FrameDatabase",
+    "FrameKind",
     "Meter",
     "Reporter",
     "Row",
     "Scratch",
     "Workspace",
     "connect",
+    "connection_kind",
     "now",
+    "open_frames",
     "open_workspace",
     "refuse_incomplete",
+    "shown_kind",
+    "table_kind",
 ]

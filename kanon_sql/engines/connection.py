@@ -133,7 +133,11 @@ def connect(
 
         _need("sqlalchemy", "sqlite" if kind == "sqlite3" else "postgres")
         engine, afterwards = use_sqlite3(given) if kind == "sqlite3" else use_psycopg(given)
-        return _relational(engine, engine.connect, read_only, mode, pooled=True, afterwards=afterwards)
+        try:
+            return _relational(engine, engine.connect, read_only, mode, pooled=True, afterwards=afterwards)
+        except BaseException:
+            afterwards()
+            raise
     raise UnsupportedError(f"cannot use {shown_kind(given)} as a database; give {CONNECTIONS}")
 
 

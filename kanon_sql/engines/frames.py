@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from kanon_sql.engines.base import NO_MEMORY, Column
 from kanon_sql.engines.duckdb import DuckDBEngine, connect_duckdb
+from kanon_sql.engines.duckdb_errors import duckdb_error
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 
 __all__ = ["Frame", "FrameDatabase", "FrameKind", "open_frames"]
@@ -71,7 +72,7 @@ class FrameDatabase:
         else:
             if kind == "relation":
                 _need("pyarrow", "to read a DuckDB relation")
-                frame = frame.fetch_arrow_table()
+                frame = _read(frame, name)
             plain, dtypes = frame, {field.name: field.type for field in frame.schema}
             if not hasattr(frame, "to_batches"):  # a RecordBatch
                 plain = sys.modules["pyarrow"].Table.from_batches([frame])
@@ -189,7 +190,21 @@ def open_frames() -> Iterator[FrameDatabase]:
 
 def _relation_over(table: Frame) -> Frame:
     """A relation over an Arrow table, in a database of its own that lives as long as it does."""
-    return connect_duckdb().connection.from_arrow(table)
+    connection = connect_duckdb().connection
+    connection.execute("SELECT 1").fetchall()  # no result is left that would be in the way
+    return connection.from_arrow(table)
+
+
+def _read(relation: Frame, shown: str) -> Frame:
+    """The rows of a relation.
+
+    Raises:
+        DatabaseError: its own connection refuses.
+    """
+    try:
+        return relation.fetch_arrow_table()
+    except Exception as error:  # of DuckDB's
+        raise duckdb_error(error, shown) from None
 
 
 def _need(module: str, why: str) -> None:
@@ -216,7 +231,7 @@ def _cell(quoted: str, column: Column) -> str:
     return quoted
 
 
-# --- pandas -------------------------------------------------------------------------------------------------------------
+# --- pandas ----------------------------------------------------------------------------------------------------------
 
 
 def _plain_pandas(frame: Frame, shown: str) -> Frame:
@@ -266,13 +281,17 @@ def _plain_dates(series: Any) -> bool:
     return not any(hasattr(value, "hour") for value in series)
 
 
-# --- What is released ---------------------------------------------------------------------------------------------------
+# --- What is released ------------------------------------------------------------------------------------------------
 
 
 def _polars(frame: Frame, dtypes: Mapping[str, Any]) -> Frame:
     left = ("Categorical", "Enum", "Null")
     return frame.cast(
-        {name: dtype for name, dtype in dtypes.items() if str(dtype).split("(")[0] not in left and frame.schema[name] != dtype}
+        {
+            name: dtype
+            for name, dtype in dtypes.items()
+            if str(dtype).split("(")[0] not in left and frame.schema[name] != dtype
+        }
     )
 
 

@@ -24,9 +24,7 @@ CONNECTIONS = (
 )
 """What can be used as a database, in words."""
 
-TABLES = (
-    "a DataFrame of pandas, polars or Spark, a pyarrow Table or RecordBatch, a DuckDB relation, or a table of ibis"
-)
+TABLES = "a DataFrame of pandas, polars or Spark, a pyarrow Table or RecordBatch, a DuckDB relation, or a table of ibis"
 """What can be used as a table, in words."""
 
 ConnectionKind = Literal["duckdb", "sqlite3", "psycopg", "sqlalchemy", "clickhouse", "spark", "ibis"]

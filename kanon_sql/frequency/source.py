@@ -169,8 +169,8 @@ def plain_source_of(engine: Engine, spec: Origin) -> str:
     """
     if not spec.source.given:
         raise SpecError(
-            "source: missing, and it is needed here; name a table, {query: ...} or {file: ...} in the spec, or give the "
-            "table itself, such as a DataFrame: anonymize(table, spec), or check(source, spec, table=release)"
+            "source: missing, and it is needed here; name a table, {query: ...} or {file: ...} in the spec, or give "
+            "the table itself, such as a DataFrame: anonymize(source, spec), or check(source, spec, table=release)"
         )
     file = None if spec.source.file is None else str(spec.resolve(spec.source.file))
     return engine.relation(table=spec.source.table, query=spec.source.query, file=file)

@@ -13,6 +13,7 @@ from kanon_sql.engines import Deadline, Engine, Reporter, now, open_workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, rows_in_words, searched, searched_again
 from kanon_sql.frequency import source_of
+from kanon_sql.objects import accepts_objects
 from kanon_sql.recode import CellsRecoded, Kept, Recoded, recoded
 from kanon_sql.release import (
     Choice,
@@ -50,6 +51,7 @@ MOST_COMPARED = 32
 """So many generalizations are written and compared with the earlier releases, where these are to be coarsened."""
 
 
+@accepts_objects
 def anonymize(
     engine: Engine,
     spec: Spec,

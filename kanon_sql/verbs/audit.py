@@ -26,6 +26,7 @@ from kanon_sql.engines import Deadline, Engine, Reporter, Scratch, open_workspac
 from kanon_sql.errors import Problem, RequirementNotMet, SpecError, UnsupportedError
 from kanon_sql.frequency import open_table, source_of
 from kanon_sql.models import models_of
+from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.audit_options import AuditOptions, parsed_hierarchies
@@ -93,6 +94,7 @@ class AuditResult:
         }
 
 
+@accepts_objects
 def audit(
     engine: Engine,
     spec: Spec,

@@ -33,6 +33,7 @@ from kanon_sql.frequency import (
 )
 from kanon_sql.hierarchies import refuse_mixed_forms
 from kanon_sql.models import PrivacyModel, closeness_among, models_of
+from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.check_sources import (
@@ -51,6 +52,7 @@ from kanon_sql.verbs.warnings import failed_by, warnings_of_table
 __all__ = ["check"]
 
 
+@accepts_objects
 def check(
     engine: Engine,
     spec: Spec,

@@ -12,6 +12,7 @@ from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import KeptSets
 from kanon_sql.models import models_of
+from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import RecodingOptions, Spec, Utility, classify_faults, parse_recoding, recoding_faults
 from kanon_sql.verbs.plan import plan
 from kanon_sql.verbs.result import Result
@@ -110,6 +111,7 @@ class _Asked:
     reason: str | None
 
 
+@accepts_objects
 def compare(
     engine: Engine,
     specs: Mapping[str, Spec],

@@ -22,6 +22,7 @@ from kanon_sql.evaluate import (
 )
 from kanon_sql.frequency import KeptSets
 from kanon_sql.models import models_of
+from kanon_sql.objects import accepts_objects
 from kanon_sql.recode import Recoded, recoded
 from kanon_sql.spec import Spec, parse_recoding
 from kanon_sql.verbs.beside import QUICK, is_quick, may_be_quick, with_another
@@ -36,6 +37,7 @@ from kanon_sql.verbs.warnings import failed_by, warnings_of_plan
 __all__ = ["plan"]
 
 
+@accepts_objects
 def plan(
     engine: Engine,
     spec: Spec,

@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from kanon_sql.engines import Meter
-from kanon_sql.errors import RequirementNotMet
+from kanon_sql.errors import RequirementNotMet, UnsupportedError
 from kanon_sql.search import Explained
 
 if TYPE_CHECKING:
+    from kanon_sql.objects import Released
     from kanon_sql.verbs.details import Details
 
 from kanon_sql.evaluate import Distances, NothingFound, NothingToSearch, SearchSummary
@@ -133,6 +134,7 @@ class Result:
         m_invariance: the history and the earlier releases of the sequence, how many persons were released before, and
             how many counterfeits there are, by class; None unless it was asked for.
         warnings: what the verdict does not say, and should not hide; each has a code, and a page.
+        released: the release as a table of the program's, where ``anonymize`` was given one; else None.
 
     Examples:
         >>> result = kanon_sql.plan(db, spec)
@@ -173,6 +175,7 @@ class Result:
     steps: Mapping[str, Any] | None = None
     utility: Mapping[str, Any] | None = None
     warnings: Sequence[Warned] = ()
+    released: Released | None = field(default=None, repr=False, compare=False)
 
     @property
     def passed(self) -> bool:
@@ -185,6 +188,50 @@ class Result:
         if self.recoding is not None:
             return self.recoding["stopped"]  # type: ignore[no-any-return]
         return None if self.search is None else self.search.stopped
+
+    def to_frame(self) -> Any:
+        """The release as a table of the kind that ``anonymize`` was given.
+
+        Raises:
+            UnsupportedError: there is no release, or it is a table in a database.
+        """
+        return self._release().to_frame()
+
+    def to_pandas(self) -> Any:
+        """The release as a pandas DataFrame, where ``anonymize`` was given a table.
+
+        Raises:
+            UnsupportedError: there is no release, it is a table in a database, or pandas is not installed.
+        """
+        return self._release().to_pandas()
+
+    def to_polars(self) -> Any:
+        """The release as a polars DataFrame, where ``anonymize`` was given a table.
+
+        Raises:
+            UnsupportedError: there is no release, it is a table in a database, or polars is not installed.
+        """
+        return self._release().to_polars()
+
+    def to_arrow(self) -> Any:
+        """The release as a pyarrow Table, where ``anonymize`` was given a table.
+
+        Raises:
+            UnsupportedError: there is no release, it is a table in a database, or pyarrow is not installed.
+        """
+        return self._release().to_arrow()
+
+    def _release(self) -> Released:
+        if self.released is not None:
+            return self.released
+        if self.verb not in ("anonymize", "apply"):
+            raise UnsupportedError(f"{self.verb} releases nothing; a release comes out of anonymize")
+        if self.manifest is None:
+            raise UnsupportedError(f"there is no release: {self.message}")
+        raise UnsupportedError(
+            f"the release is the table {self.release} of the database, and is read there; only what anonymize makes of "
+            "a table that it is given comes out as a table"
+        )
 
     def raise_for_failure(self) -> Result:
         """Return this result, or raise :class:`RequirementNotMet` if the verdict is ``fail``."""

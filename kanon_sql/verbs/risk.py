@@ -31,6 +31,7 @@ from kanon_sql.disclosure.risk import (
 from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.frequency import OpenTable, open_table, source_of, unknown_columns
+from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.verbs.result import Cost, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
@@ -143,6 +144,7 @@ class RiskResult:
         }
 
 
+@accepts_objects
 def risk(
     engine: Engine,
     spec: Spec,

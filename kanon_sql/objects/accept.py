@@ -1,0 +1,58 @@
+"""A verb of engines as one that takes tables and connections of a program too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import wraps
+from inspect import signature
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from kanon_sql.engines import CONNECTIONS, TABLES, Engine, connect, connection_kind, shown_kind, table_kind
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.objects.tables import given_tables
+
+__all__ = ["accepts_objects"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def accepts_objects(verb: Callable[Concatenate[Engine, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """Make a verb take what a program has, in the place of an engine.
+
+    Args:
+        verb: takes an engine first. Its parameters ``spec`` or ``specs``, ``table``, ``population``, ``external``,
+            ``earlier`` and ``other_views`` mean what they mean everywhere.
+
+    Returns:
+        The same verb. Given a table first, it reads that as the source, or as the table to check, and others may be
+        tables too; given a connection, it connects, and sets the session back at the end.
+    """
+    parameters = signature(verb)
+
+    @wraps(verb)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        given = args[0] if args else kwargs.get("engine")
+        if is_engine(given):
+            return verb(*args, **kwargs)
+        bound = parameters.bind(*args, **kwargs)
+        with ExitStack() as stack:
+            if table_kind(given) is not None:
+                tables = stack.enter_context(given_tables(verb.__name__, given, bound.arguments))
+                bound.arguments.update(tables.arguments)
+                return tables.finished(verb(*bound.args, **bound.kwargs))
+            if connection_kind(given) is not None:
+                bound.arguments["engine"] = stack.enter_context(connect(given))
+                return verb(*bound.args, **bound.kwargs)
+        raise UnsupportedError(
+            f"{verb.__name__}: cannot use {shown_kind(given)}; give what kanon_sql.connect returns, {TABLES}, or "
+            f"{CONNECTIONS.removeprefix('a URL, ')}"
+        )
+
+    return called
+
+
+def is_engine(given: object) -> bool:
+    """Whether it is an engine, of ours or of somebody else's."""
+    return all(hasattr(given, name) for name in ("capabilities", "dialect", "meter", "fetch"))
