@@ -16,6 +16,7 @@ from decimal import Decimal
 from typing import Any
 
 import duckdb
+import ibis
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -29,8 +30,6 @@ from strategies import TIMES
 import kanon_sql
 from kanon_sql.engines.base import Engine
 from kanon_sql.errors import SpecError, UnsupportedError
-
-ibis = pytest.importorskip("ibis") if sys.version_info < (3, 12) else __import__("ibis")
 
 SPEC: dict[str, Any] = {
     "version": 1,
@@ -46,10 +45,10 @@ ROWS = [
         20 + i * 37 % 40,
         str(94100 + i * 13 % 30),
         ["flu", "cold", None, "ulcer"][i * 7 // 3 % 4],
-        [1.5, None, 2.0][i % 3],
+        (1.5, None, 2.0)[i % 3],
     )
     for i in range(240)
-]
+] + [(5, "10001", "flu", 1.5), (6, "10002", None, None)]
 NAMES = ["age", "zip", "dx", "x"]
 
 
@@ -83,6 +82,11 @@ def as_relation(query: str) -> Callable[[], Any]:
         return connection.sql(query)
 
     return made
+
+
+def tables_of(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    query = "SELECT table_name FROM information_schema.tables ORDER BY 1"
+    return [name for (name,) in connection.execute(query).fetchall()]
 
 
 KINDS: dict[str, Callable[[], Any]] = {
@@ -127,7 +131,10 @@ def expected() -> tuple[Any, Counter[tuple[Any, ...]]]:
         return result, rows_of(connection.sql("FROM released").df())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+CORE = ("pandas of categories", "polars with NaN", "arrow", "relation of a query", "ibis query")
+
+
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=[] if kind in CORE else pytest.mark.slow) for kind in KINDS])
 def test_the_same_table_has_the_same_answers_whatever_it_is(
     kind: str, expected: tuple[Any, Counter[tuple[Any, ...]]]
 ) -> None:
@@ -144,12 +151,7 @@ def test_the_same_table_has_the_same_answers_whatever_it_is(
     assert isinstance(result.to_frame(), kinds.get(kind, type(given)))
     assert set(result.to_pandas().columns) == set(NAMES)
     assert kanon_sql.plan(given, spec()).node == wanted.node
-    checked = (
-        kanon_sql.check(given, spec(), table=result.to_frame() if "ibis" not in kind else None)
-        if (kind not in ("ibis query",))
-        else kanon_sql.check(given, spec(), table=result.to_frame())
-    )
-    assert checked.passed == ("ibis" not in kind or kind == "ibis query")
+    assert kanon_sql.check(result.to_frame(), spec()).passed
     assert kanon_sql.audit(given, spec(), table=result.to_frame()).rows == wanted.rows["released"]
     assert kanon_sql.risk(given, spec()).histogram.rows == len(ROWS)
     runs = kanon_sql.compare(given, {"visits": spec(privacy=[{"k_anonymity": 2}])}, [2, 6]).runs
@@ -165,7 +167,7 @@ VALUES = st.tuples(
 )
 
 
-@settings(max_examples=max(25, 100 * TIMES))
+@settings(max_examples=max(12, 100 * TIMES))
 @given(
     rows=st.lists(VALUES, min_size=1, max_size=40),
     k=st.integers(2, 3),
@@ -181,11 +183,8 @@ def test_a_release_is_what_pandas_says_it_must_be(
         frame = frame.assign(age=pd.to_numeric(frame["age"]), x=frame["x"].astype("float64"))
     frame.index = [f"person {number}" for number in range(len(frame))]
     before = frame.copy(deep=True)
-    asked = spec(
-        privacy=[{"k_anonymity": k}, {"l_diversity": {"attribute": "dx", "l": 2}}],
-        nulls=nulls,
-        suppression={"limit": 1.0},
-    )
+    requirements = [{"k_anonymity": k}, {"l_diversity": {"attribute": "dx", "l": 2}}]
+    asked = spec(privacy=requirements, nulls=nulls, suppression={"limit": 1.0})
     result = kanon_sql.anonymize(frame, asked)
     pd.testing.assert_frame_equal(frame, before)
     if not result.passed:
@@ -212,8 +211,8 @@ def test_a_release_is_what_pandas_says_it_must_be(
 )
 def test_what_is_missing_protects_nobody(missing: Any) -> None:
     """A NaN taken for a value would make a class of one illness look like two of them."""
-    frame = pd.DataFrame({"age": [30] * 4, "zip": ["94101"] * 4, "dx": ["flu", "flu", "flu", missing], "x": [1.0] * 4})
-    assert frame["dx"].dtype == object
+    illnesses = pd.Series(["flu", "flu", "flu", missing], dtype=object)
+    frame = pd.DataFrame({"age": [30] * 4, "zip": ["94101"] * 4, "dx": illnesses, "x": [1.0] * 4})
     assert not kanon_sql.plan(frame, spec()).passed
     assert not kanon_sql.check(frame, spec()).passed
 
@@ -238,9 +237,9 @@ KEPT: dict[str, Any] = {
     "bool": pd.array([True, True, False], "bool"),
     "string": pd.array(["a", None, "é"], "string"),
     "str": pd.array(["a", None, "NaN"], "str"),
-    "naive": pd.to_datetime(["2020-01-01 01:02:03", None, "1999-12-31"]),
+    "naive": pd.to_datetime(["2020-01-01 01:02:03", None, "1999-12-31 00:00:00"]),
     "nanoseconds": pd.array(np.array(["2020-01-01T00:00:00.123456789", "NaT", "1999-12-31"], "datetime64[ns]")),
-    "zone": pd.to_datetime(["2020-01-01 01:02:03", None, "2020-07-01"]).tz_localize("Europe/Berlin"),
+    "zone": pd.to_datetime(["2020-01-01 01:02:03", None, "2020-07-01 00:00:00"]).tz_localize("Europe/Berlin"),
     "duration": pd.to_timedelta([1, None, 3], unit="h"),
     "decimal": pd.Series([Decimal("1.10"), None, Decimal("12345678901234.567")], dtype=object),
 }
@@ -285,7 +284,7 @@ def test_nothing_of_the_source_is_in_the_result(kind: str) -> None:
     frame = (
         table(rows).assign(name=[f"hush{i}" for i in range(len(rows))]).astype({"dx": "category", "zip": "category"})
     )
-    frame = frame.set_index(pd.Index([f"hush-hush {i}" for i in range(len(rows))], name="hush"))
+    frame = frame.set_index(pd.Index([f"hush-hush {i}" for i in range(len(rows))], name="who"))
     if kind == "polars":
         frame = pl.from_pandas(frame.reset_index(drop=True))
     if kind == "arrow":
@@ -366,7 +365,7 @@ def test_two_calls_at_once_know_nothing_of_each_other() -> None:
         (pd.DataFrame({"age": [dt.date(1947, 1, 1), dt.datetime(1947, 1, 1, 4)]}, dtype=object), "'age' holds objects"),
         (pd.DataFrame({"age": [2**70]}, dtype=object), "'age' holds objects"),
         (
-            pd.DataFrame({"ok": [1], "age": pd.period_range("4711", periods=1, freq="Y")}),
+            pd.DataFrame({"ok": [1], "age": pd.arrays.SparseArray([4711.0])}),
             "the column 'age' holds values",
         ),
         (pd.DataFrame({"ok": [1], "age": [4711j]}), "the column 'age' holds values"),
@@ -427,9 +426,11 @@ def test_what_needs_a_table_with_a_name_is_refused() -> None:
         ),
     ]
     for changed, said in cases:
+        if "unit" in changed:
+            changed["suppression"] = None
         with pytest.raises(SpecError, match=said):
             kanon_sql.anonymize(table(), spec(release="released", **changed))
-    with pytest.raises(SpecError, match="population: the source is a table of the program's|population: the source is"):
+    with pytest.raises(SpecError, match="population: the source is a table in memory"):
         kanon_sql.risk(table(), spec(), population="others")
     with pytest.raises(SpecError, match="audit: the release is missing"):
         kanon_sql.audit(table(), spec())
@@ -480,9 +481,8 @@ def test_others_may_be_tables_too() -> None:
     assert risk.journalist is not None
     assert risk.journalist.highest == pytest.approx(risk.prosecutor.highest / 2)
     release = kanon_sql.anonymize(table(), spec()).to_frame()
-    audit = kanon_sql.audit(
-        table(), spec(), table=release, external=pl.from_pandas(table()), on=["age", "zip"], earlier=[release]
-    )
+    others: dict[str, Any] = {"external": pl.from_pandas(table()), "earlier": [release]}
+    audit = kanon_sql.audit(table(), spec(), table=release, on=["age", "zip"], **others)
     assert "linking" in {attack.name for attack in audit.attacks}
     assert "complementary" not in audit.left_out
 
@@ -503,7 +503,7 @@ def test_an_ibis_table_is_read_and_released_in_its_backend() -> None:
         kanon_sql.anonymize(found, spec())
     result = kanon_sql.anonymize(found, spec(release="released"))
     assert result.to_frame().get_backend() is backend
-    assert set(backend.list_tables()) == {"visits", "released", "kanon_sql_manifest", "kanon_sql_scratch"}
+    assert tables_of(backend.con) == ["kanon_sql_manifest", "kanon_sql_scratch", "released", "visits"]
     with pytest.raises(UnsupportedError, match="give a table of that backend, and no query"):
         kanon_sql.check(found.filter(found.age > 30), spec())
     with pytest.raises(UnsupportedError, match="table: cannot read a pandas"):
@@ -555,30 +555,37 @@ import sys
 import duckdb, kanon_sql
 connection = duckdb.connect()
 connection.execute("CREATE TABLE visits AS SELECT 20 + i % 40 AS age, i % 3 AS dx FROM range(200) AS t(i)")
-spec = kanon_sql.Spec.from_dict({"version": 1, "quasi_identifiers": {"age": {"intervals": [5, 20]}}, "sensitive": ["dx"],
-    "privacy": [{"k_anonymity": 5}], "source": "visits", "release": "released"})
+spec = kanon_sql.Spec.from_dict({"version": 1, "quasi_identifiers": {"age": {"intervals": [5, 20]}},
+    "sensitive": ["dx"], "privacy": [{"k_anonymity": 5}], "source": "visits", "release": "released"})
 """
 
 
 def test_no_library_is_imported_that_the_program_does_not_use() -> None:
     said = python(
-        RUN + "assert kanon_sql.anonymize(connection, spec).passed\n"
-        "print([name for name in ('pandas', 'polars', 'pyarrow', 'ibis', 'sqlalchemy', 'pyspark') if name in sys.modules])"
+        f"{RUN}assert kanon_sql.anonymize(connection, spec).passed\n"
+        "others = ('pandas', 'polars', 'pyarrow', 'ibis', 'sqlalchemy', 'pyspark')\n"
+        "print([name for name in others if name in sys.modules])"
     )
     assert said == "[]"
 
 
+WITHOUT = """
+sys.modules["pyarrow"] = sys.modules["polars"] = None
+import pandas
+frame = connection.sql("FROM visits").df()
+spec = kanon_sql.Spec.from_dict({**spec.to_dict(), "source": None})
+result = kanon_sql.anonymize(frame, spec)
+assert len(result.to_frame()) == 200
+for call in (result.to_arrow, result.to_polars, lambda: kanon_sql.plan(connection.sql("FROM visits"), spec)):
+    try:
+        call()
+    except kanon_sql.KanonError as error:
+        print(error)
+"""
+
+
 def test_pandas_alone_is_enough_for_pandas() -> None:
-    said = python(
-        "import sys\nsys.modules['pyarrow'] = sys.modules['polars'] = None\nimport pandas\n"
-        + RUN
-        + "frame = connection.sql('FROM visits').df()\n"
-        "spec = kanon_sql.Spec.from_dict({**spec.to_dict(), 'source': None})\n"
-        "result = kanon_sql.anonymize(frame, spec)\nassert len(result.to_frame()) == 200\n"
-        "for call in (result.to_arrow, result.to_polars, lambda: kanon_sql.plan(connection.sql('FROM visits'), spec)):\n"
-        "    try:\n        call()\n    except kanon_sql.KanonError as error:\n        print(error)"
-    )
-    assert said.splitlines() == [
+    assert python(RUN + WITHOUT).splitlines() == [
         "pyarrow is not installed; pip install pyarrow",
         "polars is not installed; pip install polars",
         "pyarrow is not installed, and it is needed to read a DuckDB relation; pip install pyarrow",

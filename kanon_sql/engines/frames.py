@@ -152,7 +152,7 @@ class FrameDatabase:
         query = self._query(relation, columns, ())
         if self._kind == "polars":
             return _polars(self.engine.connection.sql(query).pl(), kept)
-        table = _arrow(self.engine.connection.sql(query).fetch_arrow_table(), kept)
+        table = _arrow(self.engine.connection.sql(query).to_arrow_table(), kept)
         return _relation_over(table) if self._kind == "relation" else table
 
     def _pandas(self, relation: str, columns: list[Column], dtypes: Mapping[str, Any]) -> Frame:
@@ -202,7 +202,7 @@ def _read(relation: Frame, shown: str) -> Frame:
         DatabaseError: its own connection refuses.
     """
     try:
-        return relation.fetch_arrow_table()
+        return relation.to_arrow_table()
     except Exception as error:  # of DuckDB's
         raise duckdb_error(error, shown) from None
 

@@ -39,7 +39,7 @@ class Released:
             "pandas": lambda: pyarrow.Table.from_pandas(self.table, preserve_index=False).replace_schema_metadata(),
             "polars": lambda: self.table.to_arrow(),
             "arrow": lambda: self.table,
-            "relation": lambda: self.table.fetch_arrow_table(),
+            "relation": lambda: self.table.to_arrow_table(),
             "spark": lambda: self.table.toArrow(),
             "ibis": lambda: self.table.to_pyarrow(),
         }
