@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
@@ -263,7 +263,6 @@ def test_a_dataframe_of_spark_is_released_in_its_session() -> None:
             kanon_sql.check(frame, given, table=pd.DataFrame(ROWS, columns=["age", "dx"]))
         with pytest.raises(UnsupportedError, match="beside a table in memory"):
             kanon_sql.check(pd.DataFrame(ROWS, columns=["age", "dx"]), given, table=frame)
-        verbs_of: Callable[..., Any] = kanon_sql.plan
-        assert verbs_of(frame, given).passed
+        assert kanon_sql.plan(frame, given).passed
         assert [name for _, name, temporary in made.fetch("SHOW TABLES") if temporary] == []
         made.execute("DROP TABLE released")

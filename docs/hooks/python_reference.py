@@ -17,7 +17,7 @@ SECTIONS = {
     "Connect": ["connect", "Spec", "TableSpec", "PerturbSpec", "CloakSpec"],
     "Verbs": [
         "plan", "anonymize", "apply", "check", "audit", "risk", "tabulate", "cloak", "perturb", "hierarchy", "compare",
-        "estimate", "render", "ledger", "plan_parties", "anonymize_parties",
+        "estimate", "render", "init", "ledger", "plan_parties", "anonymize_parties",
     ],
     "Options": ["Budget", "Republication"],
     "Reports": ["html_report", "html_fragment"],

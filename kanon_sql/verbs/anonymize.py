@@ -66,8 +66,10 @@ def anonymize(
     """Publish a release that satisfies the spec's requirements, or publish nothing.
 
     Args:
-        engine: from :func:`kanon_sql.connect`, with the right to write.
-        spec: what to anonymize and how; ``release`` is required.
+        engine: from :func:`kanon_sql.connect`, with the right to write; or a table of the program's own (pandas,
+            polars, Arrow, a DuckDB relation, ibis, Spark) or an open connection. A table comes back as one, by
+            :meth:`Result.to_frame` and its like, and the spec then names no source.
+        spec: what to anonymize and how; ``release`` is required, but for a table in memory.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
         budget: when to end the search early; the best node found so far is then released.

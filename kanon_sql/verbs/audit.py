@@ -98,12 +98,12 @@ class AuditResult:
 def audit(
     engine: Engine,
     spec: Spec,
-    table: str | None = None,
+    table: str | Any | None = None,
     *,
-    external: str | None = None,
+    external: str | Any | None = None,
     on: Sequence[str] = (),
-    earlier: Sequence[str] = (),
-    other_views: Sequence[str] = (),
+    earlier: Sequence[str | Any] = (),
+    other_views: Sequence[str | Any] = (),
     negations: int = 1,
     hierarchies: Mapping[str, Any] | None = None,
     attacks: Sequence[str] | None = None,
@@ -115,7 +115,9 @@ def audit(
     """Attack a release in every way that the given tables allow.
 
     Args:
-        engine: from :func:`kanon_sql.connect`; SELECT rights are enough, and nothing is created.
+        engine: from :func:`kanon_sql.connect`, where SELECT rights are enough, and nothing is created; or an open
+            connection of the program's own, or a table, which is then the source. Beside a table, ``table``,
+            ``external``, ``earlier`` and ``other_views`` are tables too.
         spec: its quasi-identifiers, hierarchies, source and requirements.
         table: the table to attack; the spec's release by default.
         external: a table that an attacker has besides, for linking.

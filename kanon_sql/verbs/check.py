@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kanon_sql.disclosure.beliefs import Beliefs
 from kanon_sql.disclosure.invariance import Invariance, Republication, measure_invariance
@@ -56,7 +57,7 @@ __all__ = ["check"]
 def check(
     engine: Engine,
     spec: Spec,
-    table: str | None = None,
+    table: str | Any | None = None,
     *,
     count_rows: bool = False,
     reveal: int = 0,
@@ -69,7 +70,9 @@ def check(
     """Measure a table's equivalence classes against the spec's requirements.
 
     Args:
-        engine: from :func:`kanon_sql.connect`; SELECT rights are enough.
+        engine: from :func:`kanon_sql.connect`, where SELECT rights are enough; or an open connection, or a table of the
+            program's own, which is then what is checked. A requirement that compares it with its source takes both:
+            ``check(source, spec, table=release)``.
         spec: the quasi-identifiers and the requirements.
         table: the table to check; the spec's release by default.
         count_rows: count rows although the spec names a unit. A class has at most as many persons as rows, so a

@@ -130,7 +130,8 @@ def compare(
     frequency sets: only the first of them reads the source.
 
     Args:
-        engine: from :func:`kanon_sql.connect`; a read-only connection is enough.
+        engine: from :func:`kanon_sql.connect`, where a read-only connection is enough; or a table or an open connection
+            of the program's own.
         specs: name -> spec.
         ks: values that replace the k of every spec. When empty, the specs are planned as they are.
         recodings: each is put in place of every spec's: ``full_domain``, ``local``, ``local:best``, or a mapping as in

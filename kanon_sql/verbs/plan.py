@@ -57,7 +57,8 @@ def plan(
     """Search for the best generalization without writing anything but scratch tables.
 
     Args:
-        engine: from :func:`kanon_sql.connect`; a read-only connection is enough.
+        engine: from :func:`kanon_sql.connect`, where a read-only connection is enough; or a table or an open connection
+            of the program's own.
         spec: what to anonymize and how.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.

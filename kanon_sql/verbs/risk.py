@@ -148,9 +148,9 @@ class RiskResult:
 def risk(
     engine: Engine,
     spec: Spec,
-    table: str | None = None,
+    table: str | Any | None = None,
     *,
-    population: str | None = None,
+    population: str | Any | None = None,
     threshold: float = 0.05,
     sampling_fraction: float | None = None,
     columns: Sequence[str] = (),
@@ -162,7 +162,8 @@ def risk(
     """Measure the re-identification risk of a table as it stands.
 
     Args:
-        engine: from :func:`kanon_sql.connect`; SELECT rights are enough.
+        engine: from :func:`kanon_sql.connect`, where SELECT rights are enough; or a table or an open connection of the
+            program's own. Beside a table, ``table`` and ``population`` are tables too.
         spec: the spec that names the source, the unit and the quasi-identifiers.
         table: the table to measure; the spec's source by default.
         population: a table of everybody among whom the table's persons are sought, with the same columns in the

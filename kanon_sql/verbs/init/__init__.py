@@ -44,7 +44,9 @@ def init(
         KanonError: any other error of :mod:`kanon_sql.errors`.
 
     Examples:
-        >>> print(kanon_sql.init(db, "visits"))
+        >>> written = kanon_sql.init(db, "visits")
+        >>> kanon_sql.Spec.parse(written).source.table
+        ('visits',)
     """
     if table is None:
         raise SpecError("init: the table is missing; name it beside the connection: init(connection, 'visits')")
