@@ -188,7 +188,7 @@ def test_a_release_is_what_pandas_says_it_must_be(
     result = kanon_sql.anonymize(frame, asked)
     pd.testing.assert_frame_equal(frame, before)
     if not result.passed:
-        with pytest.raises(UnsupportedError, match="there is no release"):
+        with pytest.raises(UnsupportedError, match="there is no release to read"):
             result.to_pandas()
         return
     released = result.to_frame()
@@ -321,7 +321,7 @@ def test_what_is_done_to_a_release_stays_outside_of_the_result() -> None:
 def test_a_failed_run_and_a_release_in_a_database_give_no_table() -> None:
     failed = kanon_sql.anonymize(table(), spec(privacy=[{"k_anonymity": 1000}], suppression={"limit": 0}))
     assert not failed.passed
-    with pytest.raises(UnsupportedError, match="there is no release: nothing was published"):
+    with pytest.raises(UnsupportedError, match="there is no release to read; nothing was published"):
         failed.to_arrow()
     with duckdb.connect() as connection:
         in_duckdb(connection)
@@ -447,7 +447,7 @@ def test_a_spec_without_a_source_needs_a_table(database: Any, tmp_path: Any) -> 
     assert kanon_sql.Spec.from_dict(kanon_sql.Spec.load(path).to_dict()) == kanon_sql.Spec.load(path)
     refused = run("plan", path)
     assert refused.exit_code == 2
-    assert f"{path}:1:1: missing 'source': the table or view to anonymize" in refused.stderr.replace("\n", "")
+    assert f"{path}:1:1: missing 'source'; name the table or view to anonymize" in refused.stderr.replace("\n", "")
 
 
 # --- The table to check, and others beside the source ---

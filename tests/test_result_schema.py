@@ -183,7 +183,7 @@ def test_it_names_exactly_the_keys_of_a_result(engine: Engine) -> None:
     data = plan(engine, Spec.from_dict(SPEC)).to_dict()
     on_request = {"revealed"}
     assert set(data) == set(schema["properties"]) - on_request == set(schema["required"])
-    beside = {"sql", "manifest", "lattice", "distances"}
+    beside = {"sql", "manifest", "lattice", "distances", "released"}
     assert set(data) == {field.name for field in fields(Result)} - beside - on_request
     assert set(schema["properties"]["cost"]["properties"]) == {field.name for field in fields(Cost)}
     named = {*METRICS, "classification", "publisher_payout"}  # which need a column, or prices

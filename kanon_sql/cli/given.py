@@ -25,8 +25,16 @@ def load_spec(path: Path) -> Spec:
 
     spec = Spec.load(path)
     if not spec.source.given:
-        what = "the table or view to anonymize, {query: ...} or {file: ...}"
-        raise SpecError([Problem(f"missing 'source': {what}", str(path), 1, 1)])
+        raise SpecError(
+            [
+                Problem(
+                    "missing 'source'; name the table or view to anonymize, {query: ...} or {file: ...}",
+                    str(path),
+                    1,
+                    1,
+                )
+            ]
+        )
     return spec
 
 

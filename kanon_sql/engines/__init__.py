@@ -11,7 +11,7 @@ from kanon_sql.engines.base import Column, Deadline, Engine, Meter, Row, Scratch
 from kanon_sql.engines.complete import refuse_incomplete
 from kanon_sql.engines.connection import connect
 from kanon_sql.engines.dry import SCRATCH_SCHEMA, DryEngine
-from kanon_sql.engines.frames import Frame, FrameDatabase, FrameKind, open_frames
+from kanon_sql.engines.frames import FrameDatabase, FrameKind, open_frames
 from kanon_sql.engines.given import CONNECTIONS, TABLES, connection_kind, shown_kind, table_kind
 from kanon_sql.engines.workspace import SCRATCH_TABLE, Reporter, Workspace, now, open_workspace
 
@@ -24,7 +24,6 @@ __all__ = [
     "Deadline",
     "DryEngine",
     "Engine",
-    "Frame",
     "FrameDatabase",
     "FrameKind",
     "Meter",

@@ -239,7 +239,9 @@ class _InSpark:
     def named(self, name: str, given: Any) -> str:
         """A view whose name nobody else has."""
         if table_kind(given) != "spark" or given.sparkSession is not self._session:
-            raise UnsupportedError(f"{name}: cannot read {shown_kind(given)} in the SparkSession of the source")
+            raise UnsupportedError(
+                f"{name}: cannot read {shown_kind(given)} beside a DataFrame of Spark; give one of the same SparkSession"
+            )
         view = f"kanon_{secrets.token_hex(4)}_{name}"
         given.createTempView(view)
         self._views.append(view)

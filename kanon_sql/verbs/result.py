@@ -227,7 +227,7 @@ class Result:
         if self.verb not in ("anonymize", "apply"):
             raise UnsupportedError(f"{self.verb} releases nothing; a release comes out of anonymize")
         if self.manifest is None:
-            raise UnsupportedError(f"there is no release: {self.message}")
+            raise UnsupportedError(f"there is no release to read; {self.message}")
         raise UnsupportedError(
             f"the release is the table {self.release} of the database, and is read there; only what anonymize makes of "
             "a table that it is given comes out as a table"
