@@ -25,16 +25,8 @@ def load_spec(path: Path) -> Spec:
 
     spec = Spec.load(path)
     if not spec.source.given:
-        raise SpecError(
-            [
-                Problem(
-                    "missing 'source'; name the table or view to anonymize, {query: ...} or {file: ...}",
-                    str(path),
-                    1,
-                    1,
-                )
-            ]
-        )
+        said = "missing 'source'; name the table or view to anonymize, {query: ...} or {file: ...}"
+        raise SpecError([Problem(said, str(path), 1, 1)])
     return spec
 
 

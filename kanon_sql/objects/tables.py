@@ -240,7 +240,7 @@ class _InSpark:
         """A view whose name nobody else has."""
         if table_kind(given) != "spark" or given.sparkSession is not self._session:
             raise UnsupportedError(
-                f"{name}: cannot read {shown_kind(given)} beside a DataFrame of Spark; give one of the same SparkSession"
+                f"{name}: cannot read {shown_kind(given)} beside a DataFrame of Spark; give one of its SparkSession"
             )
         view = f"kanon_{secrets.token_hex(4)}_{name}"
         given.createTempView(view)
