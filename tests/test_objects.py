@@ -430,6 +430,12 @@ def test_what_needs_a_table_with_a_name_is_refused() -> None:
             changed["suppression"] = None
         with pytest.raises(SpecError, match=said):
             kanon_sql.anonymize(table(), spec(release="released", **changed))
+    assert kanon_sql.plan(table(), spec(release="released", ledger={"table": "seen"})).passed
+    found = as_ibis(False)()
+    asked = spec(release="released", ledger={"table": "seen"})
+    assert kanon_sql.anonymize(found, asked).ledger is not None
+    with pytest.raises(SpecError, match="ledger: a release is compared"):
+        kanon_sql.anonymize(found.filter(found.age > 30), asked)
     with pytest.raises(SpecError, match="population: the source is a table in memory"):
         kanon_sql.risk(table(), spec(), population="others")
     with pytest.raises(SpecError, match="audit: the release is missing"):

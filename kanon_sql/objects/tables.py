@@ -98,18 +98,22 @@ def given_tables(verb: str, given: Any, arguments: Mapping[str, Any]) -> Iterato
             elif value is not None:
                 tables.arguments[name] = _other(place, name, value)
         if "spec" in arguments:
-            spec = _about(arguments["spec"], given, source, place, contradicts=not checked)
+            spec = _about(
+                arguments["spec"], given, source, place, contradicts=not checked, publishes=verb == "anonymize"
+            )
             if verb == "anonymize":
                 spec = spec.model_copy(update={"release": place.release(arguments["spec"].release)})
             tables.arguments["spec"] = spec
         if "specs" in arguments:
             tables.arguments["specs"] = {
-                name: _about(spec, given, source, place, contradicts=True) for name, spec in arguments["specs"].items()
+                name: _about(spec, given, source, place) for name, spec in arguments["specs"].items()
             }
         yield tables
 
 
-def _about(spec: Spec, given: Any, source: Source, place: _Place, *, contradicts: bool) -> Spec:
+def _about(
+    spec: Spec, given: Any, source: Source, place: _Place, *, contradicts: bool = True, publishes: bool = False
+) -> Spec:
     """The spec about a table that was given.
 
     Args:
@@ -118,6 +122,7 @@ def _about(spec: Spec, given: Any, source: Source, place: _Place, *, contradicts
         source: what stands for it.
         place: where that is.
         contradicts: a source of the spec's own would be read in its place.
+        publishes: a release is made, and recorded where the spec says so.
 
     Raises:
         SpecError: it names a source, or asks for what a table without a name cannot have.
@@ -127,13 +132,15 @@ def _about(spec: Spec, given: Any, source: Source, place: _Place, *, contradicts
             f"source: the spec names one, and {shown_kind(given)} was given as the source as well; take the key "
             "'source' out of the spec, or give the connection that its source is read by"
         )
-    if spec.ledger is not None or spec.m_invariance is not None:
+    named = isinstance(place, _InIbis) and source.table is not None
+    compared = spec.m_invariance is not None or (publishes and spec.ledger is not None)
+    if compared and not named:
         what = "ledger" if spec.ledger is not None else "m_invariance"
         raise SpecError(
             f"{what}: a release is compared with earlier ones of the same table, and {shown_kind(given)} has no name "
             "to know it by; put it into a table of a database, and give the connection"
         )
-    if spec.recoding.keep is not None and isinstance(place, _InMemory):
+    if publishes and spec.recoding.keep is not None and isinstance(place, _InMemory):
         raise SpecError(
             "recoding: keep: the recoding would be kept in memory, and be gone with it; leave it out, or put "
             "the table into a database, and give the connection"
