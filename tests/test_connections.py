@@ -129,6 +129,19 @@ def test_what_cannot_be_used_leaves_the_connection_as_it_was(lite: sqlite3.Conne
     assert (lite.row_factory, lite.isolation_level) == (sqlite3.Row, "")
 
 
+def test_a_connection_that_fails_at_once_is_given_back(
+    lite: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: Any) -> Any:
+        raise sqlalchemy.exc.OperationalError("", {}, sqlite3.OperationalError("no"))
+
+    lite.row_factory = sqlite3.Row
+    monkeypatch.setattr(sqlalchemy.Engine, "connect", fails)
+    with pytest.raises(DatabaseError, match="cannot connect"):
+        kanon_sql.plan(lite, spec())
+    assert lite.row_factory is sqlite3.Row
+
+
 def test_connections_of_duckdb_and_sqlalchemy_are_given_back(tmp_path: Any) -> None:
     with duckdb.connect() as connection:
         connection.execute(CREATE)

@@ -255,6 +255,21 @@ def test_a_kept_column_of_pandas_comes_back_as_it_was(kind: str) -> None:
     assert released.isna().sum() == frame["dx"].isna().sum()
 
 
+def test_a_category_of_whole_numbers_stays_exact() -> None:
+    """With a value missing, a number in between would be the nearest one that has a fraction."""
+    frame = pd.DataFrame({"age": [30] * 3, "zip": ["94101"] * 3, "dx": pd.Categorical([2**60 + 1, None, 3])})
+    released = kanon_sql.anonymize(frame, spec(keep=[], privacy=[{"k_anonymity": 3}])).to_pandas()["dx"]
+    assert sorted(released.dropna()) == [3, 2**60 + 1]
+
+
+def test_objects_have_the_type_of_all_of_them_and_not_of_the_first_ones() -> None:
+    values = [Decimal("1.5")] * 2_500
+    values[1_237] = Decimal("123456789.012345")
+    frame = pd.DataFrame({"age": 30, "zip": "94101", "dx": pd.Series(values, dtype=object)})
+    released = kanon_sql.anonymize(frame, spec(keep=[], privacy=[{"k_anonymity": 3}])).to_pandas()["dx"]
+    assert Counter(released) == Counter(values)
+
+
 def test_a_kept_column_of_polars_and_arrow_comes_back_as_it_was() -> None:
     moment = dt.datetime(2020, 7, 1, 1, 2, 3)
     values = {
