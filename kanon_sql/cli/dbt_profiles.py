@@ -42,11 +42,11 @@ def dbt_database(profile: str, target: str | None) -> str:
     where = f"{path}: {profile}"
     found = _read(path).get(profile)
     if not isinstance(found, Mapping):
-        raise SpecError(f"{path}: there is no profile {profile!r}")
+        raise SpecError(f"{path}: there is no profile {profile!r}; name one of those in this file")
     outputs = found.get("outputs")
     chosen = target or _text(f"{where}.target", found.get("target", "default"))
     if not isinstance(outputs, Mapping) or not isinstance(outputs.get(chosen), Mapping):
-        raise SpecError(f"{where}: there is no output {chosen!r}")
+        raise SpecError(f"{where}: there is no output {chosen!r}; name one of its outputs as the target")
     where = f"{where}.outputs.{chosen}"
     output = {str(key): _text(f"{where}.{key}", value) for key, value in outputs[chosen].items() if value is not None}
     kind = output.get("type")
@@ -93,7 +93,7 @@ def _text(where: str, value: Any) -> str:
         name, default = found[2], found[4]
         filled = os.environ.get(name, default)
         if filled is None:
-            raise SpecError(f"{where}: the environment variable {name} is not set")
+            raise SpecError(f"{where}: the environment variable {name} is not set; set it, as dbt needs it too")
         return filled
 
     text = _ENV_VAR.sub(lambda found: "", str(value))

@@ -63,7 +63,10 @@ def settings_file(directory: Path) -> Path | None:
             path = place / name
             if path.is_file() and (name == OWN or _table(path) is not None):
                 if hasattr(os, "getuid") and path.stat().st_uid not in (os.getuid(), 0):
-                    raise SpecError(f"{path}: this file belongs to another user, so that its settings are not taken")
+                    raise SpecError(
+                        f"{path}: this file belongs to another user, so that its settings are not taken; make it "
+                        "yours, or move it out of the way"
+                    )
                 return path
     return None
 
@@ -97,7 +100,10 @@ def settings_of(directory: Path, profile: str | None) -> Settings:
     path = settings_file(directory)
     if path is None:
         if profile is not None:
-            raise SpecError(f"--profile {profile}: there is no {OWN}, nor a {SHARED} with [tool.kanon_sql], to look in")
+            raise SpecError(
+                f"--profile {profile}: expected a {OWN}, or a {SHARED} with [tool.kanon_sql], here or in a directory "
+                "above"
+            )
         return Settings(None, None, {}, {})
     table = dict(_table(path) or {})
     profiles = table.pop("profiles", {})
