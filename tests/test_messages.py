@@ -48,6 +48,12 @@ PASSED_ON = {
     "source file {}: on Spark write a source query, such as SELECT * FROM parquet.`{}`",
     "and {} more problems",
     "compare: none of the runs is possible: {}: {}",
+    "--population: {}",
+    # Here "did you mean" follows, or what is expected.
+    "{}: {} has no column {} that a spec can use{}",
+    "preset: there is no preset {}{}",
+    # Here the reason of the rule follows, which says what it allows.
+    "{}: {} does not allow {} as that: {}",
 }
 """What another message or the database says, with what to do in it, and defects of our own."""
 

@@ -89,15 +89,12 @@ def resolved(roles: Roles, shown: str, columns: Sequence[str]) -> Roles:
 
 def _problems(roles: Roles, shown: str, columns: Sequence[str]) -> Iterator[Problem]:
     if roles.quasi_identifiers is not None and not roles.quasi_identifiers:
-        yield Problem("quasi_identifiers: expected at least one column; leave it out for suggestions")
+        yield Problem("quasi_identifiers: name at least one column; leave the list out for suggestions")
     seen: dict[str, str] = {}
     for key, names in roles.by_key().items():
         for name in names:
             if name not in columns:
-                yield Problem(
-                    f"{key}: {shown} has no column {name!r} that a spec can use; name one that it has"
-                    f"{did_you_mean(name, columns)}"
-                )
+                yield Problem(f"{key}: {shown} has no column {name!r} that a spec can use{did_you_mean(name, columns)}")
             elif name in seen and {key, seen[name]} != {"unit", "identifiers"}:
                 yield Problem(f"{key}: column {name!r} is also under {seen[name]}; a column has one role")
             seen.setdefault(name, key)

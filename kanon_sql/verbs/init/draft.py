@@ -148,13 +148,13 @@ def _preset(name: str | None, k: int | None, population: str | None) -> Preset |
     if k is not None and k < 2:
         raise SpecError(f"k: expected a whole number of at least 2, got {k}")
     if name is not None and name not in PRESETS:
-        raise SpecError(f"preset: expected one of {', '.join(PRESETS)}, got {name!r}{did_you_mean(name, PRESETS)}")
+        raise SpecError(f"preset: there is no preset {name!r}{did_you_mean(name, PRESETS)}")
     found = None if name is None else PRESETS[name]
     if population is not None and (found is None or not found.takes_population):
         takers = ", ".join(preset.name for preset in PRESETS.values() if preset.takes_population)
         raise SpecError(f"population: only the preset {takers} reads the populations of postal areas; leave it out")
     if found is not None and k is not None and k < found.k and found.k_is_a_rule:
-        raise SpecError(f"k: {found.name} expects at least {found.k}, got {k}; raise it, or leave the preset out")
+        raise SpecError(f"k: {found.name} asks for at least {found.k}, got {k}; raise it")
     return found
 
 

@@ -33,9 +33,7 @@ def _adapted(found: Sequence[Suggestion], known: Known) -> list[Suggestion]:
         for item in found
     ]
     problems = [
-        Problem(
-            f"{_KEYS[old.role]}: {SAFE_HARBOR.name} does not allow {old.profile.name!r} as that: {new.reason}; leave it out of it"
-        )
+        Problem(f"{_KEYS[old.role]}: {SAFE_HARBOR.name} does not allow {old.profile.name!r} as that: {new.reason}")
         for old, new in zip(found, adapted, strict=True)
         if old.asked and new.role != old.role
     ]
