@@ -158,7 +158,7 @@ def test_a_user_without_a_password_may_be_named(folder: Path) -> None:
 
 
 def test_a_profile_that_is_not_there(folder: Path) -> None:
-    with pytest.raises(SpecError, match=r"there is no kanon-sql\.toml"):
+    with pytest.raises(SpecError, match=r"expected a kanon-sql\.toml"):
         settings_of(folder / "deep", "other")
     Path("kanon-sql.toml").write_text(FILE)
     with pytest.raises(SpecError, match="no such profile; did you mean 'other'"):
