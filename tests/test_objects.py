@@ -13,6 +13,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -29,7 +30,7 @@ from strategies import TIMES
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
-from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.errors import KanonError, SpecError, UnsupportedError
 
 SPEC: dict[str, Any] = {
     "version": 1,
@@ -612,3 +613,19 @@ def test_pandas_alone_is_enough_for_pandas() -> None:
         "polars is not installed; pip install polars",
         "pyarrow is not installed, and it is needed to read a DuckDB relation; pip install pyarrow",
     ]
+
+
+def test_a_given_table_is_published_as_a_file(tmp_path: Path) -> None:
+    """The release is the file, and what it holds is what a table would."""
+    frame = pd.DataFrame({"age": [20 + n % 7 for n in range(60)], "illness": ["flu", "ulcer", "asthma"] * 20})
+    asked = {"version": 1, "quasi_identifiers": {"age": {"intervals": [2, 4]}}, "keep": ["illness"]}
+    spec = {**asked, "privacy": [{"k_anonymity": 10}]}
+    path = tmp_path / "out.parquet"
+    result = kanon_sql.anonymize(frame, kanon_sql.Spec.from_dict({**spec, "release": {"file": str(path)}}))
+    assert result.passed
+    wanted = kanon_sql.anonymize(frame, kanon_sql.Spec.from_dict(spec)).to_pandas()
+    order = ["age", "illness"]
+    found = pd.read_parquet(path).sort_values(order, ignore_index=True)
+    assert found.to_dict() == wanted.sort_values(order, ignore_index=True).to_dict()
+    with pytest.raises(KanonError):
+        result.to_frame()

@@ -62,6 +62,8 @@ class GivenTables:
         if self.verb != "anonymize" or result.manifest is None:
             return result
         spec = self.arguments["spec"]
+        if spec.release_file is not None:
+            return result
         return replace(result, released=self.place.released(spec.release))
 
 
@@ -101,7 +103,7 @@ def given_tables(verb: str, given: Any, arguments: Mapping[str, Any]) -> Iterato
             spec = _about(
                 arguments["spec"], given, source, place, contradicts=not checked, publishes=verb == "anonymize"
             )
-            if verb == "anonymize":
+            if verb == "anonymize" and spec.release_file is None:
                 spec = spec.model_copy(update={"release": place.release(arguments["spec"].release)})
             tables.arguments["spec"] = spec
         if "specs" in arguments:

@@ -23,6 +23,7 @@ from kanon_sql.verbs.evidence.result import Asked, Evidence, Made
 from kanon_sql.verbs.evidence.safe_harbor import is_zip_code, safe_harbor
 from kanon_sql.verbs.evidence.standard import clauses
 from kanon_sql.verbs.evidence.zip_codes import ZipCodes, ZipPopulation, count_zip_codes
+from kanon_sql.verbs.judged import refuse_file
 from kanon_sql.verbs.result import Cost, Result, Warned, redacted_log
 from kanon_sql.verbs.risk import RiskResult, risk
 from kanon_sql.version import __version__
@@ -83,6 +84,8 @@ def evidence(
     """
     started = time.perf_counter()
     parts = parse_table_name(table) if table is not None else spec.release
+    if table is None:
+        refuse_file(spec, "evidence")
     if parts is None:
         raise SpecError("release: missing; name the table that the evidence is about with --table")
     _refuse_misfits(external, external_is_sample, attacks, zip_population, zip_people)
