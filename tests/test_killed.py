@@ -74,7 +74,7 @@ def connected(subject: Subject) -> Engine:
 def one_row(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is released is a number, and its verification is others' business."""
 
-    def written(workspace: Any, choice: Any, target: Any) -> Written:
+    def written(workspace: Any, choice: Any, target: Any, _: Any) -> Written:
         dialect = workspace.dialect
         sql = dialect.create_as(dialect.relation(target.parts), f"SELECT {choice.number} AS q", False)
         workspace.run(Statement("release/write", sql))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import pickle
+import re
 import subprocess
 import sys
 import threading
@@ -629,3 +630,23 @@ def test_a_given_table_is_published_as_a_file(tmp_path: Path) -> None:
     assert found.to_dict() == wanted.sort_values(order, ignore_index=True).to_dict()
     with pytest.raises(KanonError):
         result.to_frame()
+
+
+_IN_ANOTHER_PROCESS = """
+import sys
+import ibis, ibis.backends.sql.dialects
+import kanon_sql
+spec = {"version": 1, "source": "t", "release": "r", "quasi_identifiers": {"a": None}, "privacy": [{"k_anonymity": 2}]}
+sys.stdout.write(kanon_sql.render(kanon_sql.Spec.from_dict(spec), dialect=sys.argv[1]).text)
+"""
+
+
+@pytest.mark.parametrize("dialect", ["clickhouse", pytest.param("mysql", marks=pytest.mark.slow)])
+def test_sql_is_the_same_whatever_ibis_registers(dialect: str) -> None:
+    """It registers dialects of its own under the names of those that the statements are written in."""
+    found = []
+    for program in (_IN_ANOTHER_PROCESS, _IN_ANOTHER_PROCESS.replace("import ibis, ibis.backends.sql.dialects\n", "")):
+        ran = subprocess.run([sys.executable, "-c", program, dialect], capture_output=True, text=True, check=True)
+        found.append(re.sub(r"\d{4}-\d\d-\d\dT[\d:+]+", "", ran.stdout))
+    assert found[0] == found[1]
+    assert "SELECT" in found[0]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import sqlglot
+from sqlglot.dialects.dialect import DialectType
 from sqlglot.errors import SqlglotError
 
 __all__ = ["laid_out"]
@@ -43,7 +44,7 @@ class _Part:
     inner: tuple[_Part, ...] | None = None
 
 
-def laid_out(sql: str, dialect: str) -> str:
+def laid_out(sql: str, dialect: DialectType) -> str:
     """The statement in lines of a readable length, where its words allow that.
 
     Args:
@@ -58,7 +59,7 @@ def laid_out(sql: str, dialect: str) -> str:
     return sql if parts is None else _Layout(sql).block(parts, 0)
 
 
-def _parts(sql: str, dialect: str) -> tuple[_Part, ...] | None:
+def _parts(sql: str, dialect: DialectType) -> tuple[_Part, ...] | None:
     try:
         tokens = sqlglot.tokenize(sql, read=dialect)
     except SqlglotError:

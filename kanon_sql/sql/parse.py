@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import sqlglot
 from sqlglot import Token, TokenType, exp
+from sqlglot.dialects.dialect import DialectType
 from sqlglot.errors import ParseError
 
 from kanon_sql.errors import SpecError
@@ -100,7 +101,7 @@ class _Depth:
             del self.frames[end:]
 
 
-def parsed(text: str, dialect: str) -> list[exp.Expr | None]:
+def parsed(text: str, dialect: DialectType) -> list[exp.Expr | None]:
     """The syntax trees of the statements in a text.
 
     Args:
@@ -141,7 +142,7 @@ def _unlogged() -> Iterator[None]:
         _OURS.parsing = False
 
 
-def tokens_within(text: str, dialect: str, where: str, most: int) -> list[Token]:
+def tokens_within(text: str, dialect: DialectType, where: str, most: int) -> list[Token]:
     """The tokens of the user's SQL, which are few enough, and nested flatly enough, to be parsed.
 
     Args:

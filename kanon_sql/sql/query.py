@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import sqlglot
 from sqlglot import TokenType, exp
+from sqlglot.dialects.dialect import DialectType
 from sqlglot.errors import SqlglotError
 
 from kanon_sql.errors import SpecError
@@ -18,7 +19,7 @@ MAX_LENGTH = 200_000
 """The most characters of a query: they are parsed in about a second. A longer one is a view."""
 
 
-def single_query(query: str, dialect: str) -> str:
+def single_query(query: str, dialect: DialectType) -> str:
     """The user's query without the semicolon (and the comments) at its end.
 
     Args:
@@ -35,7 +36,7 @@ def single_query(query: str, dialect: str) -> str:
 _WHERE = "source query"
 
 
-def _single(query: str, dialect: str) -> str:
+def _single(query: str, dialect: DialectType) -> str:
     try:
         tokens = tokens_within(query, dialect, _WHERE, MAX_LENGTH)
         ends = [index for index, token in enumerate(tokens) if token.token_type == TokenType.SEMICOLON]
@@ -52,7 +53,7 @@ def _single(query: str, dialect: str) -> str:
     return query.strip()
 
 
-def called_names(query: str, dialect: str) -> frozenset[str]:
+def called_names(query: str, dialect: DialectType) -> frozenset[str]:
     """Every word of a query that a parenthesis follows, in small letters: the functions that it calls are among them.
 
     Args:
@@ -70,7 +71,7 @@ def called_names(query: str, dialect: str) -> frozenset[str]:
 _NO_NAME = (TokenType.L_PAREN, TokenType.COMMA, TokenType.STRING, TokenType.NUMBER)
 
 
-def refuse_called(query: str, dialect: str, refused: Iterable[str]) -> None:
+def refuse_called(query: str, dialect: DialectType, refused: Iterable[str]) -> None:
     """Refuse a query that calls one of some functions.
 
     Args:
@@ -89,7 +90,7 @@ def refuse_called(query: str, dialect: str, refused: Iterable[str]) -> None:
         )
 
 
-def named_tables(query: str, dialect: str) -> list[tuple[str, ...]]:
+def named_tables(query: str, dialect: DialectType) -> list[tuple[str, ...]]:
     """The names behind FROM and JOIN in a query, those of its common table expressions among them."""
     tables = (table for tree in parsed(query, dialect) if tree is not None for table in tree.find_all(exp.Table))
     found = (tuple(part.name for part in table.parts) for table in tables)

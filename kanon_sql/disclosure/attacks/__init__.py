@@ -31,6 +31,7 @@ from kanon_sql.disclosure.attacks.method import (
     AttributeAttack,
     Need,
     Option,
+    Threat,
     needed,
     refuse_without,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "Revealed",
     "Scene",
     "Target",
+    "Threat",
     "Unmeasured",
     "class_keys",
     "class_values",

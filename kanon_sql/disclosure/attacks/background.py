@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from kanon_sql.disclosure.attacks.base import Cases, Scene
 from kanon_sql.disclosure.attacks.class_values import class_keys, class_values
-from kanon_sql.disclosure.attacks.method import AttributeAttack, Option
+from kanon_sql.disclosure.attacks.method import AttributeAttack, Option, Threat
 from kanon_sql.sql import Sql, identifier, render
 
 __all__ = ["Background", "ruled_out"]
@@ -27,6 +27,7 @@ class Background(AttributeAttack):
     """
 
     name: ClassVar[str] = "background"
+    threat: ClassVar[Threat] = "inference"
     uses: ClassVar[tuple[Option, ...]] = (Option.NEGATIONS,)
     default_noted: ClassVar[Literal["k", "l"] | None] = "l"
 

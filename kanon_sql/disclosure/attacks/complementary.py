@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar, Literal
 
 from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target
-from kanon_sql.disclosure.attacks.method import AN_EARLIER_RELEASE, AttackMethod, Need, roles_in_source
+from kanon_sql.disclosure.attacks.method import AN_EARLIER_RELEASE, AttackMethod, Need, Threat, roles_in_source
 from kanon_sql.disclosure.attacks.other_releases import other_releases
 
 __all__ = ["Complementary"]
@@ -31,6 +31,7 @@ class Complementary(AttackMethod):
     """
 
     name: ClassVar[str] = "complementary"
+    threat: ClassVar[Threat] = "linkability"
     reads_labels: ClassVar[bool] = True
     needs: ClassVar[tuple[Need, ...]] = (AN_EARLIER_RELEASE,)
     about_tables: ClassVar[bool] = True

@@ -11,6 +11,7 @@ from kanon_sql.disclosure.attacks.method import (
     AN_EARLIER_RELEASE,
     AttributeAttack,
     Need,
+    Threat,
     refuse_without,
     roles_in_source,
 )
@@ -34,6 +35,7 @@ class Composition(AttributeAttack):
     """
 
     name: ClassVar[str] = "composition"
+    threat: ClassVar[Threat] = "inference"
     reads_labels: ClassVar[bool] = True
     needs: ClassVar[tuple[Need, ...]] = (A_SENSITIVE_ATTRIBUTE, AN_EARLIER_RELEASE)
     default_noted: ClassVar[Literal["k", "l"] | None] = "l"

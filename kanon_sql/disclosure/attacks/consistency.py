@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from kanon_sql.disclosure.attacks.base import Attack, Cases, Given, Scene, Target, Unmeasured
-from kanon_sql.disclosure.attacks.method import AttackMethod
+from kanon_sql.disclosure.attacks.method import AttackMethod, Threat
 from kanon_sql.disclosure.attacks.vectors import covered, covers_of, kinds_of, labels_of, lookups_of, vectors_of
 from kanon_sql.engines import refuse_incomplete
 from kanon_sql.evaluate import MOST_EDGES, matches_of
@@ -44,6 +44,7 @@ class Consistency(AttackMethod):
     """
 
     name: ClassVar[str] = "consistency"
+    threat: ClassVar[Threat] = "singling_out"
     reads_labels: ClassVar[bool] = True
     results: ClassVar[tuple[str, ...]] = ("consistency (1,k)", "consistency (k,1)", _GLOBAL)
 

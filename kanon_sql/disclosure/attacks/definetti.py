@@ -31,7 +31,7 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from kanon_sql.disclosure.attacks.base import Attack, Given, Scene, Target
-from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttributeAttack, roles_in_source
+from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttributeAttack, Threat, roles_in_source
 from kanon_sql.disclosure.attacks.other_releases import other_releases
 from kanon_sql.frequency import refuse_lost
 from kanon_sql.models import TOLERANCE
@@ -47,6 +47,7 @@ class DeFinetti(AttributeAttack):
     """How many people a classifier learned from the release guesses right, in one statement."""
 
     name: ClassVar[str] = "definetti"
+    threat: ClassVar[Threat] = "inference"
     reads_labels: ClassVar[bool] = True
     on_request: ClassVar[str | None] = COSTLY_ESTIMATE
 

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target, Unmeasured
-from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttackMethod
+from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttackMethod, Threat
 from kanon_sql.disclosure.attacks.vectors import (
     covered,
     covers_of,
@@ -72,6 +72,7 @@ class Downcoding(AttackMethod):
     """Of how many rows a more detailed label is certain, per quasi-identifier (Cohen 2022)."""
 
     name: ClassVar[str] = "downcoding"
+    threat: ClassVar[Threat] = "singling_out"
     reads_labels: ClassVar[bool] = True
     results: ClassVar[tuple[str, ...]] = ("downcoding", MINIMAL)
     on_request: ClassVar[str | None] = COSTLY_ESTIMATE

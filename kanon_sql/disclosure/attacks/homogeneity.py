@@ -7,7 +7,7 @@ from typing import ClassVar
 from kanon_sql.disclosure.attacks.background import ruled_out
 from kanon_sql.disclosure.attacks.base import Cases, Scene
 from kanon_sql.disclosure.attacks.class_values import class_keys, class_values
-from kanon_sql.disclosure.attacks.method import AttributeAttack
+from kanon_sql.disclosure.attacks.method import AttributeAttack, Threat
 
 __all__ = ["Homogeneity"]
 
@@ -24,6 +24,7 @@ class Homogeneity(AttributeAttack):
     """
 
     name: ClassVar[str] = "homogeneity"
+    threat: ClassVar[Threat] = "inference"
 
     def run(self, scene: Scene) -> list[Cases]:
         """Look at the classes of the release."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar, Literal
 
 from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target
-from kanon_sql.disclosure.attacks.method import AN_EXTERNAL_TABLE, AttackMethod, Need
+from kanon_sql.disclosure.attacks.method import AN_EXTERNAL_TABLE, AttackMethod, Need, Threat
 from kanon_sql.disclosure.attacks.vectors import covered, covers_of, kinds_of, labels_of, lookups_of, vectors_of
 from kanon_sql.errors import SpecError
 from kanon_sql.sql import identifier, render
@@ -30,6 +30,7 @@ class Linking(AttackMethod):
     """
 
     name: ClassVar[str] = "linking"
+    threat: ClassVar[Threat] = "linkability"
     reads_labels: ClassVar[bool] = True
     results: ClassVar[tuple[str, ...]] = ("linking", "linking, reversed")
     needs: ClassVar[tuple[Need, ...]] = (AN_EXTERNAL_TABLE,)

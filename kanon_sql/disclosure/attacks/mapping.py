@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target, Unmeasured
 from kanon_sql.disclosure.attacks.linking import linked_on
-from kanon_sql.disclosure.attacks.method import AN_EXTERNAL_TABLE, AttackMethod, Need
+from kanon_sql.disclosure.attacks.method import AN_EXTERNAL_TABLE, AttackMethod, Need, Threat
 from kanon_sql.disclosure.attacks.vectors import covered, covers_of, kinds_of, labels_of, lookups_of, vectors_of
 from kanon_sql.frequency import refuse_lost
 from kanon_sql.sql import Sql, identifier, render
@@ -34,6 +34,7 @@ class Mapping(AttackMethod):
     """
 
     name: ClassVar[str] = "mapping"
+    threat: ClassVar[Threat] = "singling_out"
     on_request: ClassVar[str | None] = (
         "it measures what protects rows from linking, and reads the source besides; name it with --attack"
     )

@@ -23,10 +23,15 @@ __all__ = [
     "AttributeAttack",
     "Need",
     "Option",
+    "Threat",
     "needed",
     "refuse_without",
     "roles_in_source",
 ]
+
+
+Threat = Literal["singling_out", "linkability", "inference", "other"]
+"""The risks that WP216 names (section 3), and what is none of them."""
 
 
 class Option(StrEnum):
@@ -88,6 +93,7 @@ class AttackMethod(ABC):
 
     Attributes:
         name: what users call it; it is registered by this name.
+        threat: the risk of WP216 that it measures.
         results: the names that its results may have; its own name if nothing else is said.
         on_request: why it is left out unless it is named; None where it runs by default.
         needs: what it cannot be run without; the first that is missing is the reason why it is left out.
@@ -100,6 +106,7 @@ class AttackMethod(ABC):
     """
 
     name: ClassVar[str]
+    threat: ClassVar[Threat] = "other"
     results: ClassVar[tuple[str, ...]]
     on_request: ClassVar[str | None] = None
     needs: ClassVar[tuple[Need, ...]] = ()

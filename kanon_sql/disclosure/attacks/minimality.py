@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from kanon_sql.disclosure.attacks.base import Attack, Given, Scene, Target
 from kanon_sql.disclosure.attacks.credibility import LARGEST, Refined, credibilities
-from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttributeAttack, roles_in_source
+from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttributeAttack, Threat, roles_in_source
 from kanon_sql.disclosure.attacks.promises import promised_k
 from kanon_sql.disclosure.attacks.vectors import kinds_of, label_texts, labels_of, lookups_of, vectors_of
 from kanon_sql.errors import UnsupportedError
@@ -45,6 +45,7 @@ class Minimality(AttributeAttack):
     """How many people's values are more credible than promised, to who knows that the release is minimal."""
 
     name: ClassVar[str] = "minimality"
+    threat: ClassVar[Threat] = "inference"
     reads_labels: ClassVar[bool] = True
     on_request: ClassVar[str | None] = COSTLY_ESTIMATE
 

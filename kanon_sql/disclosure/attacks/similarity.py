@@ -8,7 +8,7 @@ from typing import ClassVar
 from kanon_sql.disclosure.attacks.background import ruled_out
 from kanon_sql.disclosure.attacks.base import Cases, Given, Scene
 from kanon_sql.disclosure.attacks.class_values import class_keys, class_labels
-from kanon_sql.disclosure.attacks.method import A_HIERARCHY, AttackMethod, Need
+from kanon_sql.disclosure.attacks.method import A_HIERARCHY, AttackMethod, Need, Threat
 from kanon_sql.disclosure.attacks.vectors import lookups_of, vectors_of
 from kanon_sql.hierarchies import highest_below_top
 
@@ -27,6 +27,7 @@ class Similarity(AttackMethod):
     """
 
     name: ClassVar[str] = "similarity"
+    threat: ClassVar[Threat] = "inference"
     needs: ClassVar[tuple[Need, ...]] = (A_HIERARCHY,)
 
     def subjects(self, given: Given) -> Sequence[str | None]:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from kanon_sql.disclosure.attacks.base import Cases, Scene, Unmeasured
 from kanon_sql.disclosure.attacks.class_values import class_keys, class_values
-from kanon_sql.disclosure.attacks.method import AttributeAttack
+from kanon_sql.disclosure.attacks.method import AttributeAttack, Threat
 from kanon_sql.errors import SpecError
 from kanon_sql.evaluate import reference_in, refuse_other_kind
 from kanon_sql.frequency import value_facts_of
@@ -28,6 +28,7 @@ class Skewness(AttributeAttack):
     """
 
     name: ClassVar[str] = "skewness"
+    threat: ClassVar[Threat] = "inference"
 
     def run(self, scene: Scene) -> list[Cases | Unmeasured]:
         """Compare the classes of the release with the whole table.

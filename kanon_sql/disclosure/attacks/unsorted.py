@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from kanon_sql.disclosure.attacks.base import Attack, Given, Scene, Target, Unmeasured
 from kanon_sql.disclosure.attacks.by_position import joined_by_position
 from kanon_sql.disclosure.attacks.common_order import DEVIATIONS
-from kanon_sql.disclosure.attacks.method import AttackMethod, Need, Option, roles_in_source
+from kanon_sql.disclosure.attacks.method import AttackMethod, Need, Option, Threat, roles_in_source
 from kanon_sql.disclosure.attacks.vectors import (
     cell_text,
     covers_of,
@@ -111,6 +111,7 @@ class UnsortedMatching(AttackMethod):
     """
 
     name: ClassVar[str] = "unsorted"
+    threat: ClassVar[Threat] = "linkability"
     reads_labels: ClassVar[bool] = True
     needs: ClassVar[tuple[Need, ...]] = (_A_READABLE_ORDER,)
     uses: ClassVar[tuple[Option, ...]] = (Option.EARLIER,)

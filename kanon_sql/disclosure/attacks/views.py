@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target
-from kanon_sql.disclosure.attacks.method import A_SENSITIVE_ATTRIBUTE, ANOTHER_VIEW, AttributeAttack, Need
+from kanon_sql.disclosure.attacks.method import A_SENSITIVE_ATTRIBUTE, ANOTHER_VIEW, AttributeAttack, Need, Threat
 from kanon_sql.disclosure.attacks.vectors import vectors_of
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency import refuse_lost
@@ -66,6 +66,7 @@ class Views(AttributeAttack):
     """
 
     name: ClassVar[str] = "views"
+    threat: ClassVar[Threat] = "linkability"
     needs: ClassVar[tuple[Need, ...]] = (A_SENSITIVE_ATTRIBUTE, ANOTHER_VIEW)
     whole_release: ClassVar[bool] = False
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import ClassVar, Literal
 
 from sqlglot import exp
+from sqlglot.dialects.dialect import DialectType
 
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql.patience import checkpoint
@@ -50,7 +51,7 @@ class Dialect(ABC):
 
     Attributes:
         name: what users and the manifest call it.
-        sqlglot: sqlglot's name for it.
+        sqlglot: sqlglot's name for it; its class where others register their own under that name.
         backslash: a backslash escapes inside text literals and quoted names, in literals alone, or nowhere.
         pads: comparing texts ignores blanks at their end, so that texts which end with one are refused.
         longest_name: the longest name, in bytes or in characters; None when there is no limit that matters.
@@ -67,7 +68,7 @@ class Dialect(ABC):
     """
 
     name: ClassVar[str]
-    sqlglot: ClassVar[str]
+    sqlglot: ClassVar[DialectType]
     backslash: ClassVar[bool | Literal["in literals"]] = False
     pads: ClassVar[bool] = False
     longest_name: ClassVar[tuple[int, Literal["bytes", "characters"]] | None] = None
@@ -296,7 +297,7 @@ _PATTERNS: dict[bool | str, re.Pattern[str]] = {
 
 
 @lru_cache(maxsize=5_000)
-def _quoted(name: str, dialect: str) -> str:
+def _quoted(name: str, dialect: DialectType) -> str:
     return exp.to_identifier(name, quoted=True).sql(dialect)
 
 
@@ -308,7 +309,7 @@ _BETWEEN = "\ue000"
 
 
 @lru_cache(maxsize=100)
-def _escapes(dialect: str) -> dict[int, str]:
+def _escapes(dialect: DialectType) -> dict[int, str]:
     """What sqlglot writes in a text literal instead of a character; to ask it for each literal takes far longer."""
     literal = exp.Literal.string(_BETWEEN.join(_CHARACTERS)).sql(dialect)
     written = literal[1:-1].split(_BETWEEN)

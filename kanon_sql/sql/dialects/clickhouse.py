@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlglot import exp
+from sqlglot.dialects.clickhouse import ClickHouse as SqlglotClickHouse
 
 from kanon_sql.sql.dialects.base import Dialect, mark_text, replaced
 from kanon_sql.sql.dialects.rewrites import bit_and, called
@@ -39,7 +40,7 @@ class ClickHouse(Dialect):
     """
 
     name = "clickhouse"
-    sqlglot = "clickhouse"
+    sqlglot = SqlglotClickHouse  # ibis registers a dialect of its own under the name of this one
     backslash = True
     keyed = "LOWER(hex(SHA256(concat(unhex('{outer}'), unhex(hex(SHA256(concat(unhex('{inner}'), {text}))))))))"
 
@@ -164,7 +165,7 @@ def _cast(cast: exp.Expr) -> exp.Expr:
         return _call("accurateCast", _call("toString", value), f"Decimal({digits})")
     if target.is_type(*exp.DataType.INTEGER_TYPES):
         # By way of text: a decimal's fraction is cut otherwise.
-        ours = exp.DataType.build(target.this, nullable=False).sql("clickhouse")
+        ours = exp.DataType.build(target.this, nullable=False).sql(SqlglotClickHouse)
         return _call("accurateCast", value if isinstance(value, _WHOLE) else _call("toString", value), ours)
     return cast
 

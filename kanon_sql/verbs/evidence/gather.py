@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kanon_sql.disclosure.attacks import ON_REQUEST
+from kanon_sql.disclosure.attacks import AN_EXTERNAL_TABLE, ON_REQUEST, methods
 from kanon_sql.engines import Deadline, Engine, Reporter, now
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.frequency import OpenTable, open_table, plain_source_of
@@ -201,7 +201,7 @@ def _audited(
     if not attacks:
         return found, None
     used = {"count_rows": options["count_rows"], "timeout": options["timeout"], "report": options["report"]}
-    if "mapping" in attacks:
+    if any(AN_EXTERNAL_TABLE in method.needs for method in methods() if method.name in attacks):
         used |= {"external": options["external"], "on": options["on"]}
     more = audit(engine, spec, shown, attacks=attacks, **used)
     return _joined(found, more, attacks), None

@@ -6,36 +6,16 @@ thresholds, so none are applied: what each attack found is listed under the risk
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
-from kanon_sql.disclosure.attacks import Attack, label_of, methods
+from kanon_sql.disclosure.attacks import Attack, Threat, label_of, methods
 from kanon_sql.verbs.audit import AuditResult
 from kanon_sql.verbs.evidence.interval import Interval, exact_interval
 from kanon_sql.verbs.evidence.records import Records
 
-__all__ = ["ABOUT", "Finding", "NotMeasured", "OfOpinion", "opinion"]
-
-Threat = Literal["singling_out", "linkability", "inference", "other"]
-
-ABOUT: Mapping[str, Threat] = {
-    "consistency": "singling_out",
-    "mapping": "singling_out",
-    "downcoding": "singling_out",
-    "linking": "linkability",
-    "complementary": "linkability",
-    "views": "linkability",
-    "unsorted": "linkability",
-    "homogeneity": "inference",
-    "background": "inference",
-    "skewness": "inference",
-    "similarity": "inference",
-    "composition": "inference",
-    "minimality": "inference",
-    "definetti": "inference",
-}
-"""Attack -> the risk that it is about. One that somebody else has added is about another."""
+__all__ = ["Finding", "NotMeasured", "OfOpinion", "opinion"]
 
 
 @dataclass(frozen=True)
@@ -109,14 +89,15 @@ def opinion(records: Records, audited: AuditResult | None, why_not: str | None, 
         sampled: the external table is a random sample of those whom an attacker may look for.
     """
     names = {result: method.name for method in methods() for result in method.results}
+    about = {method.name: method.threat for method in methods()}
     found: dict[Threat, list[Finding]] = {"singling_out": list(_of_classes(records)), "linkability": [],
                                           "inference": [], "other": []}  # fmt: skip
     for attack in audited.attacks if audited is not None else ():
-        found[ABOUT.get(names.get(attack.name, attack.name), "other")].append(_of_attack(attack, sampled=sampled))
+        found[about[names.get(attack.name, attack.name)]].append(_of_attack(attack, sampled=sampled))
     left_out = dict(audited.left_out) if audited is not None else dict.fromkeys(names.values(), why_not or "")
     missing: dict[Threat, list[NotMeasured]] = {threat: [] for threat in found}
     for name, why in left_out.items():
-        missing[ABOUT.get(names.get(name, name), "other")].append(NotMeasured(label_of(name, None), why))
+        missing[about[names.get(name, name)]].append(NotMeasured(label_of(name, None), why))
     return [
         OfOpinion(threat, found[threat], missing[threat])
         for threat in found
