@@ -35,6 +35,7 @@ class Linking(AttackMethod):
     results: ClassVar[tuple[str, ...]] = ("linking", "linking, reversed")
     needs: ClassVar[tuple[Need, ...]] = (AN_EXTERNAL_TABLE,)
     about_tables: ClassVar[bool] = True
+    counts_external: ClassVar[str | None] = "linking"
     default_noted: ClassVar[Literal["k", "l"] | None] = "k"
 
     def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:

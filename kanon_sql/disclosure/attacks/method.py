@@ -101,6 +101,7 @@ class AttackMethod(ABC):
         reads_labels: it looks up which values a label stands for, and so knows nothing of numbers that replace others.
         whole_release: the release must have every quasi-identifier and every sensitive attribute.
         about_tables: what its results are about are tables, not attributes.
+        counts_external: the one of its results that examines the records of the external table; None for none.
         default_noted: it compares with the k, or with the l, that the requirements promise to a class. Where they
             promise none, the audit notes which number was taken.
     """
@@ -114,6 +115,7 @@ class AttackMethod(ABC):
     reads_labels: ClassVar[bool] = False
     whole_release: ClassVar[bool] = True
     about_tables: ClassVar[bool] = False
+    counts_external: ClassVar[str | None] = None
     default_noted: ClassVar[Literal["k", "l"] | None] = None
 
     def __init_subclass__(cls) -> None:

@@ -31,9 +31,8 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 """Its name: nothing is fetched from there."""
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
-_CONFIG: Chart = {
+_CONFIG: Chart = dict(background=LIGHT["paper"]) | {  # noqa: C408, attacks alone are called by their names in quotes
     "font": _FONT,
-    "background": LIGHT["paper"],
     "view": {"stroke": None},
     "title": {"color": LIGHT["ink"], "subtitleColor": LIGHT["muted"], "anchor": "start", "fontSize": 14},
     "axis": {

@@ -121,7 +121,7 @@ def _of_classes(records: Records) -> Iterator[Finding]:
 
 
 def _of_attack(attack: Attack, *, sampled: bool) -> Finding:
-    is_share = sampled and attack.name == "linking"
+    is_share = sampled and attack.name in {method.counts_external for method in methods()}
     return Finding(
         measured_by=f"audit: {attack.label}",
         what=attack.measure,
