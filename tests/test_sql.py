@@ -643,7 +643,8 @@ def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None
     spec = spec_of(BY_AGE, unit="person", privacy=_models(TREE)[:2])
     kanon_sql.check(engine, spec, "t")
     audits(engine, spec_of(BY_AGE, privacy=[{"k_anonymity": 2}]), "t")
-    kanon_sql.risk(engine, spec, population="census")
+    kanon_sql.risk(engine, spec, "t", population="census")
+    kanon_sql.plan(engine, spec_of(BY_AGE, privacy=[{"k_anonymity": 2}]), distributions=True)
     kanon_sql.hierarchy(engine, spec, reveal=1)
     kanon_sql.hierarchy(engine, spec, values={"n": ["1", "2"]})
     given = {"version": 1, "source": "t", "release": "t_table", "dimensions": {"s": None}, "rules": {"threshold": 3}}
@@ -740,6 +741,7 @@ def test_every_template_is_used(used: set[str], tmp_path: Path) -> None:
     rare |= {"evaluate/rollup", "engines/scratch/forget_run", "evaluate/there"}
     # Labels with one text for two sets of values, persons in two classes, rows that positions expose: by other tests.
     rare |= {"recode/raised", "recode/restored", "disclosure/attacks/position_revealed"}
+    rare.add("verbs/evidence/zip_codes")  # tests/test_evidence_columns.py, where columns are called so
     rare.add("recode/microaggregation/broken")  # SQLite stores any number in any column
     rare |= {f"release/manifest/{name}" for name in ("withdraw", "settle", "settled", "pending", "named")}
     rare |= {name for name in template_names() if name.startswith("verbs/dbt/")}  # dbt runs them
