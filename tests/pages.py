@@ -21,6 +21,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -205,6 +206,11 @@ class Run:
                     f"{block.place}: $ {command}\n--- shown\n{expected}\n--- printed\n{tidy(output)}"
                 )
         assert self.code == 0, f"{block.place}: ended with {self.code}"
+
+    def _toml(self, block: Block) -> None:
+        """Settings: read by the commands after it."""
+        assert tomllib.loads(block.text), f"{block.place}: no settings"
+        self._csv(block)
 
     def _yaml(self, block: Block) -> None:
         data = YAML(typ="safe").load(block.text)

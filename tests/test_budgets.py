@@ -67,7 +67,7 @@ def test_the_wheel_is_small(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
     subprocess.run(command, capture_output=True, check=True, cwd=tmp_path)
     (wheel,) = tmp_path.glob("*.whl")
-    assert wheel.stat().st_size < 1_600_000
+    assert wheel.stat().st_size < 1_750_000
     with zipfile.ZipFile(wheel) as files:
         assert sum(item.file_size for item in files.infolist()) < 4_000_000
         suffixes = {Path(item.filename).suffix for item in files.infolist() if ".dist-info/" not in item.filename}
