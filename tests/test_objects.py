@@ -650,3 +650,53 @@ def test_sql_is_the_same_whatever_ibis_registers(dialect: str) -> None:
         found.append(re.sub(r"\d{4}-\d\d-\d\dT[\d:+]+", "", ran.stdout))
     assert found[0] == found[1]
     assert "SELECT" in found[0]
+
+
+_ONE_NANOSECOND = [0, 1, 0, 1]
+_LONG_DECIMALS = [Decimal(f"1{'0' * 44}{digit}") for digit in "1212"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(pd.to_datetime(_ONE_NANOSECOND, utc=True)),
+        pd.Series([pd.Timestamp(n, tz="UTC") for n in _ONE_NANOSECOND], dtype=object),
+        pd.Series(pd.to_timedelta(_ONE_NANOSECOND)),
+        pd.Series(pa.array(_ONE_NANOSECOND, pa.duration("ns")), dtype=pd.ArrowDtype(pa.duration("ns"))),
+        pd.Series(_LONG_DECIMALS, dtype=object),
+        pl.Series(_ONE_NANOSECOND).cast(pl.Duration("ns")),
+        pa.array(_ONE_NANOSECOND, pa.duration("ns")),
+        pa.array([[n] for n in _ONE_NANOSECOND], pa.list_(pa.duration("ns"))),
+        pa.array(_ONE_NANOSECOND, pa.int64()).view(pa.date64()),
+        pa.array([pa.MonthDayNano([0, 0, n]) for n in _ONE_NANOSECOND], pa.month_day_nano_interval()),
+    ],
+    ids=lambda column: (
+        f"{type(column).__module__.split('.')[0]} {getattr(column, 'dtype', getattr(column, 'type', ''))}"
+    ),
+)
+def test_values_that_duckdb_would_make_one_are_refused(column: Any) -> None:
+    """Four rows in two classes of two, which are one class of four once they are rounded: 3-anonymous in silence."""
+    frame = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[type(column).__module__.split(".")[0]]
+    asked = {"version": 1, "quasi_identifiers": {"when": None}, "privacy": [{"k_anonymity": 3}]}
+    with pytest.raises(SpecError, match="the column 'when' holds") as raised:
+        kanon_sql.check(frame({"when": column}), kanon_sql.Spec.from_dict(asked))
+    assert "round them" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"when": pd.to_timedelta([0, 1_000, 0, 1_000])}),
+        pd.DataFrame({"when": pd.to_datetime([0, 1_000, 0, 1_000], utc=True)}),
+        pl.DataFrame({"when": pl.Series([0, 1_000, 0, 1_000]).cast(pl.Duration("ns"))}),
+        pa.table({"when": pa.array([0, 86_400_000, 0, 86_400_000], pa.date64())}),
+        pa.table({"when": pa.array([0, 1, 0, 1], pa.timestamp("ns"))}),
+        pd.DataFrame({"when": pd.to_datetime([0, 1, 0, 1])}),
+        pd.DataFrame({"when": [Decimal(f"{'9' * 37}{digit}") for digit in "1212"]}),
+    ],
+    ids=["timedelta", "zone", "polars", "date64", "arrow ns", "pandas ns", "38 digits"],
+)
+def test_values_that_duckdb_tells_apart_are_told_apart(frame: Any) -> None:
+    asked = {"version": 1, "quasi_identifiers": {"when": None}, "privacy": [{"k_anonymity": 2}]}
+    checked = kanon_sql.check(frame, kanon_sql.Spec.from_dict(asked))
+    assert (checked.classes["count"], checked.classes["smallest"]) == (2, 2)

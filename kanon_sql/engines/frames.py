@@ -17,6 +17,7 @@ from typing import Any, Literal
 from kanon_sql.engines.base import NO_MEMORY, Column
 from kanon_sql.engines.duckdb import DuckDBEngine, connect_duckdb
 from kanon_sql.engines.duckdb_errors import duckdb_error
+from kanon_sql.engines.lossless import refuse_fewer_digits, refuse_finer
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 
 __all__ = ["Frame", "FrameDatabase", "FrameKind", "open_frames"]
@@ -58,7 +59,7 @@ class FrameDatabase:
 
         Raises:
             SpecError: it has no column, two of one name, one whose name is no text, or one whose values are of several
-                kinds or of a kind that DuckDB has not.
+                kinds, of a kind that DuckDB has not, or finer than it tells apart.
             UnsupportedError: pyarrow is needed to read it, and not installed.
             DatabaseError: it does not fit into memory.
         """
@@ -76,7 +77,11 @@ class FrameDatabase:
             plain, dtypes = frame, {field.name: field.type for field in frame.schema}
             if not hasattr(frame, "to_batches"):  # a RecordBatch
                 plain = sys.modules["pyarrow"].Table.from_batches([frame])
+        if kind != "relation":  # DuckDB's own values are those that it tells apart
+            refuse_finer(plain, name)
         columns = self._copy(name, plain)
+        if kind == "pandas":
+            refuse_fewer_digits(_decimals(plain), columns, name)
         if self._kind is None:
             self._kind = kind
             self._types = {column.name: (column.type, dtypes[column.name]) for column in columns}
@@ -274,6 +279,12 @@ def _plain_objects(pandas: Any, series: Any, shown: str) -> Any:
         f"{shown} holds objects that are not all of one kind that a database has (pandas finds {found!r}); convert it, "
         "for example with .astype(str), or drop it"
     )
+
+
+def _decimals(frame: Frame) -> list[Any]:
+    """The columns of Python's decimals."""
+    infer = sys.modules["pandas"].api.types.infer_dtype
+    return [name for name in frame.columns if frame[name].dtype == object and infer(frame[name]) == "decimal"]
 
 
 def _plain_dates(series: Any) -> bool:
