@@ -366,7 +366,7 @@ class Answers(Fixtures):
         )  # fmt: skip
         before = set(with_visits.tables())
         ours, theirs = (
-            kanon_sql.risk(item, spec, population="everybody", sampling_fraction=0.5).to_dict()
+            kanon_sql.risk(item, spec, "visits", population="everybody", sampling_fraction=0.5).to_dict()
             for item in (engine, reference.engine)
         )
         assert set(with_visits.tables()) == before
