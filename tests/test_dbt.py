@@ -202,8 +202,8 @@ class SparkProject(Project):
     def write(self, expected: DuckDB) -> None:
         """What ``kanon-sql dbt`` writes. A search on Spark takes minutes; it would find the same node."""
         texts = files_of(
-            expected.spec, expected.columns, {}, expected.node, dialect_named("spark"), "ref('visits')",
-            PurePosixPath("models"), PurePosixPath("seeds"),
+            expected.spec, expected.columns, {}, expected.node, expected.level_names, dialect_named("spark"),
+            "ref('visits')", PurePosixPath("models"), PurePosixPath("seeds"),
         )  # fmt: skip
         for path, text in texts.items():
             (self.folder / path).parent.mkdir(exist_ok=True)
@@ -242,7 +242,8 @@ class DuckDB:
         engine = kanon_sql.connect(connection)
         result = kanon_sql.anonymize(engine, self.spec).raise_for_failure()
         assert result.node is not None
-        self.node = result.node
+        assert result.level_names is not None
+        self.node, self.level_names = result.node, result.level_names
         self.columns = {column.name: column for column in engine.columns("visits")}
         self.release = Counter(connection.execute("SELECT * FROM visits_release").fetchall())
 
