@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
@@ -32,8 +33,14 @@ typer.testing._get_command = cache(typer.testing._get_command)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow what of the engines' matrix does not run every time."""
+    """Mark as slow what of the engines' matrix, and of cases that are sampled, does not run every time."""
+    cases: Counter[str] = Counter()
     for item in items:
+        if sampled := item.get_closest_marker("sampled"):
+            test = item.nodeid.split("[")[0]
+            if cases[test] % sampled.args[0]:
+                item.add_marker(pytest.mark.slow)
+            cases[test] += 1
         if item.nodeid.startswith("tests/test_conformance.py::TestEngines"):
             from test_conformance import is_core, is_left_out
 
@@ -41,6 +48,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip("other cases or engines show what it would show"))
             if not is_core(item):
                 item.add_marker(pytest.mark.slow)
+
+
+BEFORE_2 = int(duckdb.__version__.split(".")[0]) < 2
+"""Whether DuckDB is of the versions before 2.0, of which some do a few things otherwise."""
 
 
 def quoted(name: str) -> str:

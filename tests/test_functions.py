@@ -11,7 +11,7 @@ import duckdb
 import pytest
 import sqlalchemy
 from campaign.wire import Point, Wire
-from conftest import Database
+from conftest import BEFORE_2, Database
 from servers import subject_of
 
 import kanon_sql
@@ -83,6 +83,9 @@ def test_macros_are_looked_for_once_where_nobody_else_does_anything(database: Da
         kanon_sql.anonymize(database.engine, spec(release="released")).raise_for_failure()
         kanon_sql.check(database.engine, spec(), "people")
         kanon_sql.plan(database.engine, spec())
+    if BEFORE_2:  # which numbers transactions otherwise, so that they are looked for in every run
+        assert len(listings) > 2
+        return
     assert len(listings) == 1
     assert len(database.connection.sql("FROM people").fetchall()) == 8, "no result of ours is left unread"
     database.connection.cursor().execute("SELECT 1")
@@ -135,8 +138,8 @@ def test_functions_in_python_cannot_have_names_of_duckdbs(database: Database) ->
 
 @pytest.mark.parametrize(
     "expression",
-    ["error(q)", "strptime(q, '%Y')", "CAST(q AS DATE)", "json_extract(q, '$.a')", "regexp_extract('a', q)",
-     "CAST(q AS INTEGER)", "tells(q)"],
+    ["error(q)", "strptime(q, '%Y')", "CAST(q AS DATE)", "json_extract(q, '$.a')", "CAST(q AS INTEGER)", "tells(q)",
+     pytest.param("regexp_extract('a', q)", marks=pytest.mark.skipif(BEFORE_2, reason="it is no error before 2.0"))],
 )  # fmt: skip
 def test_duckdbs_errors_tell_no_value(database: Database, expression: str) -> None:
     def tells(value: str) -> str:

@@ -199,7 +199,7 @@ CASES: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("DOUBLE", FLOATS, {"intervals": [0.05, 10], "origin": 0.025}),
     ("DOUBLE", FLOATS, {"intervals": [10, 20], "bottom": -0.5, "top": 9.5}),
     ("DOUBLE", FLOATS, {"intervals": [0.01]}),
-    ("REAL", [0.5, 0.25, -0.75, 49.5, -5.0, 9.75], {"intervals": [0.25, 10]}),
+    ("REAL", [0.5, 0.25, -0.75, 49.5, -5.0, 9.75, 1234567.5, 16777215.0], {"intervals": [0.25, 10]}),
 ]
 
 

@@ -70,6 +70,9 @@ class FrameDatabase:
         elif kind == "polars":
             _need("pyarrow", "to read a polars DataFrame")
             plain, dtypes = frame, dict(frame.schema)
+            for column, dtype in dtypes.items():
+                if dtype == sys.modules["polars"].Object:  # Arrow has the addresses of these, which some DuckDBs read
+                    raise _unreadable(name, column)
         else:
             if kind == "relation":
                 _need("pyarrow", "to read a DuckDB relation")
@@ -113,10 +116,7 @@ class FrameDatabase:
             if isinstance(error, MemoryError) or "OutOfMemory" in type(error).__name__:
                 raise DatabaseError(f"{name}: {NO_MEMORY}") from None
             unread = next((column for column in _names(plain, None) if not self._reads(plain, column)), None)
-            what = "a column" if unread is None else f"the column {unread!r}"
-            raise SpecError(
-                f"{name}: {what} holds values that DuckDB cannot read; convert it to text, numbers or dates, or drop it"
-            ) from None
+            raise _unreadable(name, unread) from None
 
     def _reads(self, plain: Frame, column: str) -> bool:
         try:
@@ -210,6 +210,13 @@ def _read(relation: Frame, shown: str) -> Frame:
         return relation.to_arrow_table()
     except Exception as error:  # of DuckDB's
         raise duckdb_error(error, shown) from None
+
+
+def _unreadable(shown: str, column: str | None) -> SpecError:
+    what = "a column" if column is None else f"the column {column!r}"
+    return SpecError(
+        f"{shown}: {what} holds values that DuckDB cannot read; convert it to text, numbers or dates, or drop it"
+    )
 
 
 def _need(module: str, why: str) -> None:

@@ -12,9 +12,15 @@ EXACT_RANGE = 10**15
 """Intervals are computed for numbers strictly between -EXACT_RANGE and EXACT_RANGE."""
 
 
-def whole_units(value: Sql, digits: int, is_integer: bool) -> Sql:
-    """A number in units of 10^-digits, rounded down, exactly; between -EXACT_RANGE and EXACT_RANGE."""
-    return render("hierarchies/levels/scaled", value=value, digits=digits, is_integer=is_integer)
+def whole_units(value: Sql, digits: int, kind: str) -> Sql:
+    """A number in units of 10^-digits, rounded down, exactly; between -EXACT_RANGE and EXACT_RANGE.
+
+    Args:
+        value: An expression of a column.
+        digits: Digits after the point of the units.
+        kind: What the column holds: "integer", "decimal" or "float".
+    """
+    return render("hierarchies/levels/scaled", value=value, digits=digits, kind=kind)
 
 
 def number_text(units: Sql, digits: int) -> Sql:

@@ -29,7 +29,7 @@ def coordinates(point: Point, columns: tuple[Column, Column], table: str) -> tup
         render(
             "hierarchies/levels/coordinate",
             value=(value := Sql(f"{identifier(table)}.{identifier(column.name)}")),
-            units=whole_units(value, point.digits, column.kind == "integer"),
+            units=whole_units(value, point.digits, column.kind),
             least=floor(point.bounds[place]) - 1,
             most=ceil(point.bounds[place + 2]) + 1,
         )

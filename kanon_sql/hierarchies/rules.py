@@ -39,7 +39,7 @@ def rule_labels(column: Column, quasi_identifier: QuasiIdentifier, where: str | 
                 f"{where}: intervals need a number, but the column is {column.type}; "
                 "cast it in a source query, or use another hierarchy"
             )
-        labels += [_interval(hierarchy, width, column.kind == "integer") for width in hierarchy.widths]
+        labels += [_interval(hierarchy, width, column.kind) for width in hierarchy.widths]
     elif isinstance(hierarchy, PrefixHierarchy):
         labels += [render("hierarchies/levels/prefix", keep=keep) for keep in hierarchy.keep]
     elif isinstance(hierarchy, DatesHierarchy):
@@ -66,7 +66,7 @@ def value_text(column: Column, value: Sql) -> Sql:
     return render("hierarchies/levels/time", written=written, zone=None) if column.kind == "timestamp" else written
 
 
-def _interval(hierarchy: IntervalsHierarchy, width: Decimal, is_integer: bool) -> Sql:
+def _interval(hierarchy: IntervalsHierarchy, width: Decimal, kind: str) -> Sql:
     bounds = [hierarchy.origin, *hierarchy.widths]
     bounds += [bound for bound in (hierarchy.bottom, hierarchy.top) if bound is not None]
     digits = max(0, *(-int(bound.normalize().as_tuple().exponent) for bound in bounds))
@@ -79,7 +79,7 @@ def _interval(hierarchy: IntervalsHierarchy, width: Decimal, is_integer: bool) -
         return "" if bound is None else f"{bound:.{digits}f}"
 
     scaled_width = int(width * scale)
-    scaled = whole_units(Sql("value"), digits, is_integer)
+    scaled = whole_units(Sql("value"), digits, kind)
     low = render("hierarchies/levels/floor", scaled=scaled, origin=int(hierarchy.origin * scale), width=scaled_width)
     high = Sql(f"({low} + {scaled_width})")
     return render(

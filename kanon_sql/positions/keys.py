@@ -181,7 +181,7 @@ def _coordinate(axis: Axis, digits: int, column: Column, areas: Sequence[Decimal
     return {
         **axis.fields(),
         "value": value,
-        "units": whole_units(value, digits, column.kind == "integer"),
+        "units": whole_units(value, digits, column.kind),
         "least": floor(min([Decimal(axis.low) / 10**digits, *areas])) - 1,
         "most": ceil(max([Decimal(axis.high) / 10**digits, *areas])) + 1,
     }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+import struct
 from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -110,6 +111,33 @@ class Values(Fixtures):
         theirs, ours = found
         assert ours == theirs
         assert len(ours) > 10
+
+    @pytest.mark.parametrize("kind", ["single", "double"])
+    def test_intervals_hold_the_binary_fractions_that_they_say(
+        self, subject: Subject, engine: Engine, kind: str
+    ) -> None:
+        """A fraction of four bytes is the number that it holds: 0.7 is 0.699999988, and in no interval from 0.7 on."""
+        given = [0.7, -0.75, 0.1, 1234567.5, 16777215.0, 49.6, -5.0, 0.3, 1e-12]
+        held = [struct.unpack("f", struct.pack("f", value))[0] for value in given]
+        subject.table(
+            "fractions", {"name": "text", "x": kind}, [(str(place), value) for place, value in enumerate(held)]
+        )
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "fractions", "release": "visits_release", "keep": ["name"],
+                "quasi_identifiers": {"x": {"intervals": [0.1], "minimum_level": 1, "maximum_level": 1}},
+                "privacy": [{"k_anonymity": 1}],
+            }
+        )  # fmt: skip
+        kanon_sql.anonymize(engine, spec)
+        released = subject.dialect.relation(["visits_release"])
+        labels = dict(subject.fetch(f"SELECT {', '.join(map(subject.dialect.quote, ('name', 'x')))} FROM {released}"))
+        assert labels == {
+            str(place): f"[{low / 10:.1f}, {(low + 1) / 10:.1f})"
+            for place, value in enumerate(held)
+            for low in (int((Decimal(value).quantize(Decimal("1e-10")) * 10).to_integral_value(ROUND_FLOOR)),)
+        }
+        subject.drop("fractions")
 
     def test_different_texts_are_different(self, subject: Subject, engine: Engine) -> None:
         """Every nasty text is a class of its own; merging two would make a class look larger than it is."""
