@@ -62,6 +62,7 @@ NUMBERS = ("INTEGER", "BIGINT", "DOUBLE", "DECIMAL(9, 2)", "DECIMAL(9, 1)", "VAR
 
 @pytest.mark.parametrize("theirs", NUMBERS)
 @pytest.mark.parametrize("ours", NUMBERS)
+@pytest.mark.sampled(3)
 def test_a_number_is_one_whatever_its_type(database: Database, ours: str, theirs: str) -> None:
     """2 is 2.0 and 2.00, in a kept column as in a label of level 0: who has both tables links them. NULL is NULL."""
     rows = [(2, "x", 5), (2, "x", 6), (3, "x", 7), (None, "x", None)]

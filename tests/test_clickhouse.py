@@ -205,6 +205,7 @@ TYPED = {
 
 
 @pytest.mark.parametrize("type_name", TYPED)
+@pytest.mark.sampled(2)
 def test_types_are_grouped_exactly(subject: ClickHouseSubject, engine: Engine, type_name: str) -> None:
     texts, kind = TYPED[type_name]
     subject.drop("kinds")

@@ -379,6 +379,7 @@ def unsaid(problem: Problem, items: list[Explained], running: Search, outcome: O
     tiny=st.booleans(),
 )  # fmt: skip
 @settings(max_examples=80)
+@pytest.mark.sampled(2)
 def test_every_explanation_is_true_and_complete(
     name: str, seed: int, monotone: bool, floors: bool, stop_after: int | None, tiny: bool
 ) -> None:

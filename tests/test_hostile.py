@@ -118,6 +118,7 @@ def published(database: Database, question: kanon_sql.Spec, name: str = "visits_
 
 
 @pytest.mark.parametrize("name", [*NAMES, *(pytest.param(name, marks=pytest.mark.slow) for name in OUR_NAMES)])
+@pytest.mark.sampled(3)
 def test_a_name_may_be_anything(database: Database, name: str) -> None:
     """As source, release, quasi-identifier, and beside others as sensitive, kept and identifying column."""
     sensitive, kept, secret = f"{name} s", f"{name}.k", f"{name}_i"

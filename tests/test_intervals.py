@@ -150,6 +150,7 @@ def said_of_planted(database: Database, spec: kanon_sql.Spec) -> str:
 
 @pytest.mark.parametrize("kind", PLANTED)
 @pytest.mark.parametrize(("form", "how"), [("rule", "outlier"), ("file", "outlier"), ("rule", "null")])
+@pytest.mark.sampled(2)
 def test_nothing_says_what_only_a_suppressed_row_has(
     database: Database, tmp_path: Path, kind: str, form: str, how: str
 ) -> None:

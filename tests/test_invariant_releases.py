@@ -473,6 +473,7 @@ INTERNAL, WRITTEN, HISTORY = "release/invariant/internal", "release/copy", "rele
         (HISTORY, "UPDATE {table} SET disease = 'c' WHERE name = 'p0'", "2 persons' classes have other values"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_what_is_not_so_is_not_published(
     database: Database, monkeypatch: pytest.MonkeyPatch, template: str, change: str, why: str
 ) -> None:

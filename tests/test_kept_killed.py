@@ -94,6 +94,7 @@ def clinic(tmp_path: Path) -> Path:
         pytest.param({"method": "local"}, 1, marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_a_kill_while_keeping_leaves_the_earlier_cuts_or_the_new(
     clinic: Path, monkeypatch: pytest.MonkeyPatch, recoding: Any, step: int
 ) -> None:

@@ -192,6 +192,7 @@ def test_the_next_run_needs_no_help(subject: Subject, old: bool) -> None:
 
 
 @at_every_kill
+@pytest.mark.sampled(4)
 def test_clean_brings_what_was_cut_off_to_its_end(subject: Subject, old: bool) -> None:
     fresh(subject, old)
     undisturbed = Tracked(subject)

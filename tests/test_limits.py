@@ -54,6 +54,7 @@ def test_a_level_expression_too_deep_is_refused(name: str, levels: int) -> None:
 
 @pytest.mark.parametrize("name", DEEP)
 @pytest.mark.parametrize("levels", [500, 20_000])
+@pytest.mark.sampled(3)
 def test_a_source_query_too_deep_is_refused(name: str, levels: int) -> None:
     with pytest.raises(SpecError, match=r"levels deep|in a row|longer than|stack|does not parse"):
         single_query(f"SELECT {DEEP[name](levels)} AS a FROM t", "duckdb")

@@ -402,6 +402,7 @@ ARX = [
 
 @pytest.mark.parametrize("algorithm", ["optimal", "incognito", "exhaustive"])
 @pytest.mark.parametrize("case", ARX, ids=lambda case: case.name)
+@pytest.mark.sampled(2)
 def test_arx(database: Database, algorithm: str, case: Arx) -> None:
     spec = spec_of(
         database,

@@ -194,6 +194,7 @@ DRAWN = {
     [(3, 5), *(pytest.param(*pair, marks=pytest.mark.slow) for pair in [(2, 3), (2, 5), (3, 3), (6, 5), (6, 10)])],
 )
 @pytest.mark.parametrize("drawn", DRAWN)
+@pytest.mark.sampled(2)
 def test_the_squares_are_within_1_4_times_those_of_mdav(
     shared_database: Database, drawn: str, columns: int, k: int
 ) -> None:
@@ -212,6 +213,7 @@ def test_the_squares_are_within_1_4_times_those_of_mdav(
 
 @pytest.mark.parametrize("k", [2, 3, pytest.param(5, marks=pytest.mark.slow), pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size", [1, 9, 17, 61, *(pytest.param(n, marks=pytest.mark.slow) for n in (16, 120))])
+@pytest.mark.sampled(2)
 def test_one_column_is_divided_optimally(shared_database: Database, size: int, k: int) -> None:
     """As Hansen and Mukherjee's shortest path: many alike values and none, all sizes of the last block."""
     for different in (3, 12, 10_000):

@@ -116,6 +116,7 @@ def rows_of(name: str, columns: str = "*") -> Counter[tuple[Any, ...]]:
     ],
     ids=["plain", "masked", "persons", "masked persons", "local", "mondrian", "labels alone", "sample"],
 )
+@pytest.mark.sampled(2)
 def test_the_file_holds_what_the_table_would(
     folder: Path, database: duckdb.DuckDBPyConnection, changes: dict[str, Any], name: str, monkeypatch: Any
 ) -> None:
@@ -140,6 +141,7 @@ TEXTS = [None, "", " ", "NULL", "a", '"', '""', "a,b", "a\nb", "a\r\nb", "\r", "
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("recorded", [True, False], ids=["manifest", "alone"])
 @pytest.mark.parametrize("columns", [2, 1])
+@pytest.mark.sampled(2)
 def test_every_text_comes_back_as_it_was(folder: Path, name: str, recorded: bool, columns: int) -> None:
     """NULL and the empty text are two values, in files as in tables; NULL in the only column is an empty line."""
     for start in range(4):  # a line of every kind is the first one and the last
@@ -245,6 +247,7 @@ def spoiled(query: str) -> Callable[..., str]:
         "SELECT *, 1 AS more FROM {}",
     ],
 )
+@pytest.mark.sampled(3)
 def test_a_file_with_other_rows_is_not_published(
     folder: Path, database: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch, query: str, name: str
 ) -> None:

@@ -98,6 +98,7 @@ def test_running_the_rendered_statements_makes_the_release(database: duckdb.Duck
 
 @pytest.mark.parametrize("extra", [{}, {"unit": "pid"}, {"nulls": "suppress"}, {"source": {"query": "SELECT 1;"}}])
 @pytest.mark.parametrize("metric", ["loss", "entropy", "ambiguity", "discernibility"])
+@pytest.mark.sampled(3)
 def test_every_statement_reads_back_in_its_dialect(extra: dict[str, Any], metric: str) -> None:
     spec = kanon_sql.Spec.from_dict({**SPEC, **extra, "search": {"metric": metric}})
     for dialect in ("duckdb", "postgres"):

@@ -71,6 +71,7 @@ def test_plan_anonymize_and_check_follow_it(engine: Engine) -> None:
 
 @pytest.mark.parametrize("algorithm", STRATEGIES)
 @pytest.mark.parametrize("unit", [None, "person"])
+@pytest.mark.sampled(2)
 def test_every_algorithm_follows_it(engine: Engine, algorithm: str, unit: str | None) -> None:
     validated(
         plan(engine, Spec.from_dict({**SPEC, "unit": unit, "search": {"algorithm": algorithm}})), all_minimal=True

@@ -123,6 +123,7 @@ EVERY_KIND: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("part", range(4))
+@pytest.mark.sampled(3)
 def test_a_reader_checks_whatever_is_required(server: tuple[Subject, str], part: int) -> None:
     """With DuckDB's answers; the table is its own source and its own population."""
     subject, url = server

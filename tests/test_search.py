@@ -232,6 +232,7 @@ def test_samarati_searches_a_huge_lattice_by_narrow_heights() -> None:
 
 
 @pytest.mark.parametrize("monotone", [True, False])
+@pytest.mark.sampled(2)
 def test_incognito_prunes_thirty_quasi_identifiers(monotone: bool) -> None:
     """Subsets of four always violate, so 31,931 subsets suffice for 2^30 nodes."""
     question = binary_question(30, monotone=monotone)
@@ -255,6 +256,7 @@ def test_incognito_refuses_when_nothing_is_pruned(kept: int) -> None:
     assert sum(evaluator.asked.values()) <= 64
 
 
+@pytest.mark.slow
 def test_incognito_counts_candidates_before_making_them() -> None:
     """Triples of 200 are too many: refused after the pairs."""
     question = binary_question(200)

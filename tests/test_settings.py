@@ -141,6 +141,7 @@ def test_a_file_of_another_user_is_not_read(folder: Path, monkeypatch: pytest.Mo
         ("x = [", "expected a file of TOML"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_what_a_file_cannot_say(folder: Path, text: str, said: str) -> None:
     Path("kanon-sql.toml").write_text(text)
     with pytest.raises(SpecError) as refused:
@@ -308,6 +309,7 @@ def test_where_dbt_looks_for_profiles(folder: Path, monkeypatch: pytest.MonkeyPa
         ("clinic:\n", f"clinic: [{SECRET}\n", "expected the profiles of dbt in YAML"),
     ],
 )  # fmt: skip
+@pytest.mark.sampled(2)
 def test_what_is_not_taken_over_is_refused(folder: Path, old: str, new: str, said: str) -> None:
     text = DBT.replace(old, new, 1)
     dbt(text)

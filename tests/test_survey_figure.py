@@ -71,6 +71,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.sampled(3)
 def test_the_figure(database: Database, name: str) -> None:
     model = MODELS[name]
     assert Counter(released(database, model)) == model.released

@@ -104,6 +104,7 @@ OF_SUMS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("unit", [None, "firm"])
 @pytest.mark.parametrize("rules", RULES + OF_SUMS, ids=lambda rules: "+".join(rules))
+@pytest.mark.sampled(3)
 def test_the_fewest_steps_without_a_sensitive_cell(
     shared_database: Database, rules: dict[str, Any], unit: str | None
 ) -> None:
@@ -160,6 +161,7 @@ def test_estimates_from_a_sample(shared_database: Database, unit: str | None) ->
 
 
 @pytest.mark.parametrize(("population", "levels"), [(40, [(0,)]), (41, [()]), (80, [()]), (81, None)])
+@pytest.mark.sampled(2)
 def test_an_estimate_may_be_exactly_the_least_one(database: Database, population: int, levels: Any) -> None:
     database.table("firms", COLUMNS, [("ab"[firm % 2], 1, firm, 10) for firm in range(8)])
     given: dict[str, Any] = {

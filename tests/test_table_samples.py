@@ -77,6 +77,7 @@ CASES: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("fraction", [0.5, 0.2])
 @pytest.mark.parametrize("changes", CASES, ids=str)
+@pytest.mark.sampled(2)
 def test_cells_and_what_is_sensitive_are_the_sample_s(
     database: Database, changes: dict[str, Any], fraction: float
 ) -> None:

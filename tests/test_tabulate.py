@@ -81,6 +81,7 @@ def same_contributors(ours: CellTable, theirs: CellTable) -> bool:
 
 @pytest.mark.parametrize("unit", [None, "firm"])
 @pytest.mark.parametrize("rules", RULES, ids=lambda rules: "+".join(rules))
+@pytest.mark.sampled(3)
 def test_sums_and_what_makes_them_sensitive(shared_database: Database, rules: dict[str, Any], unit: str | None) -> None:
     draw = random.Random(str((rules, unit)))
     for tree in (False, True):

@@ -67,6 +67,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
 
 @pytest.mark.parametrize("hierarchy", [{}, {"intervals": [5, 10]}, {"sql": ["floor(x / 10)"]}], ids=str)
 @pytest.mark.parametrize("verb", ["plan", "anonymize", "check", "audit", "hierarchy"])
+@pytest.mark.sampled(2)
 def test_work_of_pythons_own_looks_at_the_limit(verb: str, hierarchy: dict[str, Any], clock: Clock) -> None:
     connection, spec = wide(60, **hierarchy)
     more = {"check": ("t",), "audit": ("t",)}.get(verb, ())

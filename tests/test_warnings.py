@@ -105,6 +105,7 @@ def people(rows: int) -> Rows:
     return found
 
 
+@pytest.mark.sampled(5)
 def test_every_engine_warns_of_the_same(subject: Subject, engine: Engine) -> None:
     rows = people(600)
     subject.table("people", COLUMNS, rows)
@@ -248,6 +249,7 @@ def test_an_identifier_that_repeats_hides_no_other(database: Database) -> None:
         ("DATE", "x", False),  # a date of birth names a person, and is others' too
     ],
 )
+@pytest.mark.sampled(2)
 def test_a_persons_key_may_be_of_any_type(database: Database, type_: str, named: str, warned: bool) -> None:
     """One class has six rows of a person; keys with gaps are often read as numbers with a point."""
     database.table("people", {"i": "INTEGER", "zip": "VARCHAR", "age": "INTEGER"}, [(i, "11", 20) for i in range(6)])
@@ -264,6 +266,7 @@ def test_a_persons_key_may_be_of_any_type(database: Database, type_: str, named:
 
 
 @pytest.mark.parametrize("recoding", ["local", "mondrian", "cells", {"method": "mondrian", "variant": "relaxed"}])
+@pytest.mark.sampled(2)
 def test_local_recodings_are_looked_at_too(database: Database, recoding: Any) -> None:
     """Every person has three rows that are alike, so classes of rows have a third as many persons."""
     rows = [(number // 3, f"{number // 3 % 3}{number // 3 % 2}", 20 + number // 3 % 60) for number in range(300)]
@@ -301,6 +304,7 @@ def wide(database: Database, distinct: int, rows: int = 400) -> None:
     ],
 )
 @pytest.mark.parametrize("role", ["keep", "sensitive"])
+@pytest.mark.sampled(2)
 def test_a_telling_column_is_named(database: Database, distinct: int, rows: int, warned: bool, role: str) -> None:
     wide(database, distinct, rows)
     changes: dict[str, Any] = {role: ["note"]}
