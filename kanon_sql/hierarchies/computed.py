@@ -77,7 +77,8 @@ def refuse_untrue_columns(
                 f"verification: {int(untrue)} rows have another {column.name!r} than their {column.of!r} says; "
                 "the table was dropped"
             )
-    refuse_split_labels(workspace, computed, workspace.columns(table), table, "the written table")
+    if computed:
+        refuse_split_labels(workspace, computed, workspace.columns(table), table, "the written table")
 
 
 def refuse_split_labels(
