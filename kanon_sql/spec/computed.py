@@ -97,7 +97,7 @@ def _without_bounds(spec: Spec, name: str, item: QuasiIdentifier) -> Iterator[st
 
 def _of_values(spec: Spec, name: str) -> Iterator[str]:
     """Why labels are not those of the hierarchy."""
-    what = None
+    what: str | None = None
     if spec.search.of_intervals:
         what = spec.search.algorithm
     elif spec.recoding.method == "mondrian":
