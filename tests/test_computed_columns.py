@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import random
+import re
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -296,6 +297,21 @@ def test_how_sortable_labels_look(database: Database) -> None:
     assert kanon_sql.anonymize(database.engine, spec_of({"age": age}, privacy=[{"k_anonymity": 1}])).passed
     labels = sorted({row["age"] for row in released(database).values()})
     assert labels == ["< 00", "[00, 05)", "[05, 10)", "[10, 15)", "[85, 90)", "[90, inf)"]
+
+
+def test_a_dbt_project_has_the_same_labels(database: Database, tmp_path: Path) -> None:
+    database.table("people", {"id": "INTEGER", "age": "INTEGER"}, [(n, n % 97 - 3) for n in range(900)])
+    (tmp_path / "dbt_project.yml").write_text("name: x\n")
+    age = {"intervals": [5, 10], "bottom": 0, "top": 90, "labels": "sortable", "minimum_level": 1}
+    spec = spec_of({"age": age}, keep=[])
+    assert dbt(database.engine, spec, tmp_path).plan.passed
+    model = (tmp_path / "models/people_release/people_release__labelled.sql").read_text()
+    query = re.sub(r"\{#.*?#\}", "", re.sub(r"\{\{ source\(.*?\) \}\}", "people", model), flags=re.DOTALL)
+    query = re.sub(r"\{\{.*?\}\}", "", query, flags=re.DOTALL)
+    labels = {row[0] for row in database.connection.execute(query).fetchall()}
+    assert kanon_sql.anonymize(database.engine, spec).passed
+    assert labels == {row[0] for row in database.rows("people_release")}
+    assert {"< 00", "[05, 10)", "[90, inf)"} <= labels
 
 
 # --- Who reads a written table ---------------------------------------------------------------------
