@@ -578,6 +578,13 @@ def test_names_that_the_source_has(clinic: Database) -> None:
         kanon_sql.plan(clinic.engine, spec)
 
 
+def test_a_text_is_no_number(clinic: Database) -> None:
+    typed = {"as": "number", "maximum_level": 0}
+    with pytest.raises(SpecError, match="number is for numbers, and the column is VARCHAR"):
+        kanon_sql.plan(clinic.engine, clinic_spec(quasi_identifiers={"age": typed, "town": typed}))
+    assert "CREATE TABLE" in str(kanon_sql.render(clinic_spec(quasi_identifiers={"age": typed})).statements)
+
+
 def test_verbs_that_publish_labels_alone(clinic: Database, tmp_path: Path) -> None:
     spec = clinic_spec(privacy=[{"k_anonymity": 5}])
     assert kanon_sql.anonymize(clinic.engine, spec).passed

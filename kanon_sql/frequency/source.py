@@ -159,6 +159,14 @@ def source_columns(workspace: Workspace, spec: Spec, relation: str) -> dict[str,
         for column in spec.computed
         if column.name.casefold() in taken
     ]
+    problems += [
+        Problem(
+            f"quasi_identifiers.{name}.as: number is for numbers, and the column is {columns[name].type}; leave it "
+            "out, or cast the column in a source query"
+        )
+        for name, item in spec.quasi_identifiers.items()
+        if item.as_ == "number" and name in columns and columns[name].kind not in ("integer", "decimal", "float")
+    ]
     if problems:
         raise SpecError(problems)
     return columns
