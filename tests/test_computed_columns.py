@@ -256,7 +256,9 @@ def test_a_number_keeps_its_type(database: Database) -> None:
     assert types == kinds
     # All that is released is in the frequency set, which holds labels: the source is read for numbers.
     assert {tuple(row) for row in database.rows("people_release")} <= set(rows)
-    unkept = spec_of({"year": typed, "price": typed, "share": typed}, sensitive=["sick"], keep=[], release="other")
+    told = [{"k_anonymity": 2}, {"l_diversity": {"attribute": "sick", "l": 1}}]
+    quasi = {"year": typed, "price": typed, "share": typed}
+    unkept = spec_of(quasi, sensitive=["sick"], keep=[], release="other", privacy=told)
     assert kanon_sql.anonymize(database.engine, unkept).passed
     assert {tuple(row) for row in database.rows("other")} <= {row[1:] for row in rows}
     for own in (spec, without(spec)):
