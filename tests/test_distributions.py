@@ -210,7 +210,6 @@ def test_they_are_counted_only_when_asked_for(database: Database) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"unit": "person"}, "fewer persons than k may be behind k rows"),
         ({"recoding": "local"}, "recoding: local releases labels of several levels"),
         ({"search": {"algorithm": "k_optimize"}}, "k_optimize chooses intervals"),
         ({"ledger": "releases"}, "releases of a ledger are judged together"),

@@ -651,6 +651,7 @@ def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None
     kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict(given))
     run_cloakings(engine, connection)
     run_points(engine)
+    run_computed_columns(engine)
     changes = {"rules": {"margin_difference": 1}, "protection": "collapsing"}
     kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**given, **changes}))
     steps = {"sample": {"fraction": 0.9, "by": "person"}, "columns": {"person": {"round": 2, "top": 50}}}
@@ -683,6 +684,20 @@ def run_points(engine: Any) -> None:
     assert kanon_sql.plan(engine, kanon_sql.Spec.from_dict({**given, "privacy": [{"k_anonymity": 2}]})).passed
 
 
+def run_computed_columns(engine: Any) -> None:
+    """Numbers and dates beside labels that sort; and persons by label, of the release alone."""
+    held = {"minimum_level": 1, "maximum_level": 1}
+    sortable = {"intervals": [7], "bottom": 0, "top": 90, "labels": "sortable", "as": "bounds", **held}
+    quasi = {"n": sortable, "d": {"dates": ["month"], "as": "bounds", **held}}
+    source = {"query": "SELECT n, DATE '2024-01-01' + CAST(n AS INTEGER) AS d, s FROM t"}
+    beside = spec_of(BY_AGE, source=source, release="t_beside", quasi_identifiers=quasi, privacy=[{"k_anonymity": 1}])
+    assert kanon_sql.anonymize(engine, beside).passed
+    assert kanon_sql.check(engine, beside).passed
+    few = {"quasi_identifiers": {"n": {"intervals": [7], **held}}, "suppression": {"limit": 0.2}}
+    by_person = spec_of(BY_AGE, unit="person", privacy=[{"k_anonymity": 5}], **few)
+    assert kanon_sql.plan(engine, by_person, distributions=True).passed
+
+
 def run_parties() -> None:
     columns: dict[str, Any] = {"quasi_identifiers": {"n": {"sql": ["x % 2"]}, "s": {}}, "release": "together"}
     asked: dict[str, Any] = {"search": {"metric": "precision"}, "identifiers": ["id"], "sensitive": ["d"]}
@@ -702,7 +717,7 @@ def run_parties() -> None:
 
 def run_cloakings(engine: Any, connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(
-        "CREATE TABLE places AS SELECT range % 20 AS who, range % 9 AS x, range % 9 AS y, "
+        "CREATE TABLE places AS SELECT range % 20 AS who, range % 9 AS x, range % 9 AS y, range % 2 AS y_kept, "
         "TIMESTAMP '2024-01-01' + INTERVAL (range) HOUR AS at FROM range(60)"
     )
     element = {"area": [0, 0, 8, 8], "between": ["00:00", "24:00"]}
@@ -711,7 +726,11 @@ def run_cloakings(engine: Any, connection: duckdb.DuckDBPyConnection) -> None:
         "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 2, "outside": "suppress"},
         "time": {"column": "at", "widths": [86400]}, "suppression": {"limit": 0.9},
     }  # fmt: skip
-    for changes in ({}, {"anonymity_set": "present"}, {"lbqids": {"p": {"elements": [element, element]}}}):
+    for changes in (
+        {"keep": ["y_kept"]},
+        {"anonymity_set": "present"},
+        {"lbqids": {"p": {"elements": [element, element]}}},
+    ):
         kanon_sql.cloak(engine, kanon_sql.CloakSpec.from_dict({**given, **changes}))
 
 

@@ -23,7 +23,7 @@ def markdown() -> str:
         rows = [
             _row(part, name, schema, about)
             for name, schema in _properties(defs[part.__name__.removesuffix("Requirement")]).items()
-            if name in part.model_fields
+            if name in _fields(part)
         ]
         summary = _SUMMARIES.get(part.__name__, summary)
         written = re.sub(r"{.*?}", lambda found: _code(found[0]), part.expected)
@@ -69,6 +69,11 @@ def _models_in(annotation: Any) -> Iterator[type[Part]]:
         yield from _models_in(inner)
 
 
+def _fields(part: type[Part]) -> dict[str, Any]:
+    """The fields of a part by the keys that a spec writes."""
+    return {field.alias or name: field for name, field in part.model_fields.items()}
+
+
 def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """The keys of a mapping, which may be one of several forms, or the body of a requirement."""
     for form in (schema, *schema.get("anyOf", ())):
@@ -93,7 +98,7 @@ def _documented(part: type[Part]) -> tuple[str, dict[str, str]]:
 
 
 def _row(part: type[Part], name: str, schema: Mapping[str, Any], about: Mapping[str, str]) -> str:
-    field = part.model_fields[name]
+    field = _fields(part)[name]
     # Of the two descriptions that a key may have, the longer one says more.
     text = max(about.get(name, ""), _plain(field.description or ""), key=len).replace("None", "left out")
     if not text:

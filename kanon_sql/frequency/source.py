@@ -7,11 +7,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from kanon_sql.engines import Column, Engine, Workspace
+from kanon_sql.engines import Column, Engine, Workspace, open_workspace
 from kanon_sql.errors import DatabaseError, Problem, SpecError
 from kanon_sql.frequency.points import pointed
 from kanon_sql.frequency.steps import stepped
-from kanon_sql.hierarchies import exact_texts, refuse_blank_ends, refuse_mixed_forms
+from kanon_sql.hierarchies import exact_texts, refuse_blank_ends, refuse_mixed_forms, refuse_split_labels
 from kanon_sql.spec import Origin, Spec, TableSpec, format_table_name
 from kanon_sql.sql import Relation, source_relation
 
@@ -89,7 +89,7 @@ class OpenTable:
 
 
 def open_table(engine: Engine, spec: Origin, parts: tuple[str, ...] | None) -> OpenTable:
-    """Look up a table's columns, without reading a row.
+    """Look up a table's columns. Its rows are read where some of them are to be functions of others.
 
     Args:
         engine: where it is.
@@ -105,6 +105,9 @@ def open_table(engine: Engine, spec: Origin, parts: tuple[str, ...] | None) -> O
     with explained_if_missing(engine, named):
         columns = {column.name: column for column in engine.columns(relation)}
     shown = "the source" if named is None else ".".join(named)
+    if isinstance(spec, Spec) and spec.computed and not is_source:
+        with open_workspace(engine, relation, inline=True) as workspace:
+            refuse_split_labels(workspace, spec.computed, columns, Relation(named or ()), shown)
     return OpenTable(shown, source_relation() if is_source else Relation(named or ()), columns, is_source)
 
 
@@ -147,6 +150,23 @@ def source_columns(workspace: Workspace, spec: Spec, relation: str) -> dict[str,
             original = next((column for column in columns if close and column.lower() == close[0]), None)
             hint = f"did you mean {original!r}?" if original else f"expected one of {', '.join(map(repr, columns))}"
             problems.append(Problem(f"{where}: the source has no such column; {hint}"))
+    taken = {name.casefold(): name for name in columns}
+    problems += [
+        Problem(
+            f"quasi_identifiers.{column.of}.as: the source has a column {taken[column.name.casefold()]!r}, and the "
+            "release's would be taken for it; rename it in a source query"
+        )
+        for column in spec.computed
+        if column.name.casefold() in taken
+    ]
+    problems += [
+        Problem(
+            f"quasi_identifiers.{name}.as: number is for numbers, and the column is {columns[name].type}; leave it "
+            "out, or cast the column in a source query"
+        )
+        for name, item in spec.quasi_identifiers.items()
+        if item.as_ == "number" and name in columns and columns[name].kind not in ("integer", "decimal", "float")
+    ]
     if problems:
         raise SpecError(problems)
     return columns

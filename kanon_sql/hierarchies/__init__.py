@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from kanon_sql.hierarchies.build import Lookup, Site, build_lookups, build_sensitive_lookup, highest_below_top, survey
 from kanon_sql.hierarchies.codes import Codes, Widest
+from kanon_sql.hierarchies.computed import computed_value, refuse_split_labels, refuse_untrue_columns, split_labels
 from kanon_sql.hierarchies.exact import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.hierarchies.files import TOP, FileStyle, file_names, read_hierarchy, with_top, write_hierarchy
 from kanon_sql.hierarchies.level_names import CHOSEN_INTERVALS, RANGES, WITHHELD, level_names
@@ -33,6 +34,7 @@ __all__ = [
     "build_lookups",
     "build_sensitive_lookup",
     "cell_of",
+    "computed_value",
     "coordinates",
     "exact_texts",
     "exact_value",
@@ -43,7 +45,10 @@ __all__ = [
     "read_hierarchy",
     "refuse_blank_ends",
     "refuse_mixed_forms",
+    "refuse_split_labels",
+    "refuse_untrue_columns",
     "rule_labels",
+    "split_labels",
     "survey",
     "value_text",
     "whole_units",

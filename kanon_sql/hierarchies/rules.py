@@ -75,8 +75,15 @@ def _interval(hierarchy: IntervalsHierarchy, width: Decimal, kind: str) -> Sql:
     def scaled_bound(bound: Decimal | None) -> int | None:
         return None if bound is None else int(bound * scale)
 
+    # What is padded begins at bottom, which is not below zero, and ends with top.
+    length = len(f"{hierarchy.top:.{digits}f}") if hierarchy.sortable else 0
+
     def text(bound: Decimal | None) -> str:
-        return "" if bound is None else f"{bound:.{digits}f}"
+        return "" if bound is None else f"{bound:.{digits}f}".rjust(length, "0")
+
+    def written(units: Sql) -> Sql:
+        plain = number_text(units, digits)
+        return render("hierarchies/levels/padded", text=plain, zeros="0" * length, length=length) if length else plain
 
     scaled_width = int(width * scale)
     scaled = whole_units(Sql("value"), digits, kind)
@@ -87,12 +94,13 @@ def _interval(hierarchy: IntervalsHierarchy, width: Decimal, kind: str) -> Sql:
         scaled=scaled,
         low=low,
         high=high,
-        low_text=number_text(low, digits),
-        high_text=number_text(high, digits),
+        low_text=written(low),
+        high_text=written(high),
         bottom=scaled_bound(hierarchy.bottom),
         bottom_text=text(hierarchy.bottom),
         bottom_label=f"< {text(hierarchy.bottom)}",
         top=scaled_bound(hierarchy.top),
         top_text=text(hierarchy.top),
-        top_label=f">= {text(hierarchy.top)}",
+        # As text, a sign comes before every bracket.
+        top_label=f"[{text(hierarchy.top)}, inf)" if length else f">= {text(hierarchy.top)}",
     )

@@ -60,6 +60,8 @@ def refuse_spec(spec: Spec) -> None:
         reasons += [
             (in_table, f"quasi_identifiers.{name}: a hierarchy in a table may differ from party to party; give "
              "it as a file or a tree"),
+            (column.as_ != "text", f"quasi_identifiers.{name}.as: the parties' parts are labels, which are joined; "
+             "leave it out"),
             (column.parents == "several", f"quasi_identifiers.{name}: parents: several chooses parents by the rows of "
              "a table, and each party has others; give every value one parent"),
         ]  # fmt: skip

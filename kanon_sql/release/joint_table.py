@@ -39,8 +39,9 @@ from typing import Any
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate import Achieved, Examination, Subject, examine, reference_in
 from kanon_sql.frequency import value_facts_of, widest_numbers
-from kanon_sql.hierarchies import Codes, Lookup, Widest, exact_value
+from kanon_sql.hierarchies import Codes, Lookup, Widest, exact_value, split_labels
 from kanon_sql.models import PrivacyModel
+from kanon_sql.spec import named_beside
 from kanon_sql.sql import PORTABLE, Relation, Sql, exact_text, identifier, render, source_relation, sql_list
 
 __all__ = ["JointClasses", "View", "examine_jointly"]
@@ -170,7 +171,11 @@ class _JointTable:
         """Whether a release has other rows than the joint table says."""
         view = self.views[number]
         released = self.workspace.columns(view.table)
-        if set(released) != {*view.labels, *view.shown}:
+        known = {*view.labels, *view.shown}
+        beside = named_beside(view.labels, set(released) - known)
+        if set(released) != known | {column.name for column in beside}:
+            return True
+        if any(split_labels(self.workspace, beside, released, view.table)):
             return True
         (different,) = self.workspace.row(
             "release/ledger/differences",

@@ -38,7 +38,7 @@ MAX_ENTRIES = 1_000
 
 COLUMNS = ("release_name", "run_id", "published_at", "spec_hash", "manifest")
 _TURN = "turn"
-_LIMITS = ("minimum_level", "maximum_level", "weight")
+_LIMITS = ("minimum_level", "maximum_level", "weight", "as")
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,15 @@ from dataclasses import dataclass
 from kanon_sql.engines import SCRATCH_TABLE, Workspace
 from kanon_sql.errors import DatabaseError, VerificationError
 from kanon_sql.evaluate import Examination, rows_in_words
+from kanon_sql.hierarchies import computed_value, refuse_untrue_columns, value_text
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.differential.mechanism import write_drawn
 from kanon_sql.release.file import WrittenFile, formulas_in, read_back, session_table, written_file
 from kanon_sql.release.write_counted import write_repeated, write_repeated_classes
 from kanon_sql.release.write_recoded import refuse_other_cells
-from kanon_sql.release.write_source import MARK, UNIT, free_name, outputs_of, write_from_source
+from kanon_sql.release.write_source import MARK, UNIT, free_name, outputs_of, released_names, write_from_source
 from kanon_sql.spec import Spec
-from kanon_sql.sql import Relation, Sql, exact_text, slot
+from kanon_sql.sql import Relation, Sql, exact_text, identifier, slot
 
 __all__ = ["Written", "beside", "staged", "written_release"]
 
@@ -120,21 +121,24 @@ def _write(workspace: Workspace, choice: Choice, target: Relation, until_publish
     suppressed_rows = choice.suppressed_rows
     _refuse_more_suppressed(spec, sets.rows, suppressed_rows)
     masks = spec.suppression.style == "mask" and suppressed_rows > 0
-    staged = masks or spec.unit is not None
+    staged = masks or spec.unit is not None or bool(spec.computed)
+    typed = any(item.as_ == "number" for item in spec.quasi_identifiers.values())
     outputs = outputs_of(choice)
+    names = released_names(spec, outputs)
     mark, unit = free_name(MARK, columns), free_name(UNIT, columns)
     extras = ({"masked": mark} if masks else {}) | ({"unit": unit} if spec.unit is not None else {})
     first = workspace.table("staged") if staged else target
     if choice.drawn is not None:
         workspace.report("writing the release from what was drawn", None)
-        names = [str(item["name"]) for item in outputs]
-        write_drawn(workspace, target, names=names, drawn=choice.drawn, sets=sets, node=choice.levels)
-    elif choice.vectors is None or staged:
+        write_drawn(
+            workspace, first, names=[str(item["name"]) for item in outputs], drawn=choice.drawn, sets=sets,
+            node=choice.levels, temporary=staged,
+        )  # fmt: skip
+    elif choice.vectors is None or staged or typed:
         workspace.report("writing the release: one pass over the source", None)
         write_from_source(workspace, choice, first, outputs, extras, temporary=staged)
     else:
         workspace.report("writing the release from its frequency set", None)
-        names = [item["name"] for item in outputs]
         if choice.mapped is None:
             write_repeated(
                 workspace, target, names=names, vectors=choice.vectors, sets=sets, node=choice.levels,
@@ -162,7 +166,8 @@ def _write(workspace: Workspace, choice: Choice, target: Relation, until_publish
             "release/copy",
             target=target,
             staged=first,
-            names=[item["name"] for item in outputs],
+            names=names,
+            computed=_computed(choice),
             mark=mark if masks and not keep_masked else None,
         )
         counted = workspace.row(
@@ -177,7 +182,7 @@ def _write(workspace: Workspace, choice: Choice, target: Relation, until_publish
         formulas = formulas_in(workspace, file, found)
     workspace.report("verifying the written table", None)
     examination = _verify(
-        workspace, choice, found, [str(item["name"]) for item in outputs],
+        workspace, choice, found, names,
         expected=sets.rows - (0 if keep_masked else suppressed_rows), masked=suppressed_rows if keep_masked else 0,
         persons_in=(first, unit, None if not masks or keep_masked else (mark, 0)) if spec.unit is not None else None,
     )  # fmt: skip
@@ -192,6 +197,19 @@ def _write(workspace: Workspace, choice: Choice, target: Relation, until_publish
         file=file,
         formulas=formulas,
     )
+
+
+def _computed(choice: Choice) -> dict[str, Sql]:
+    """What is released beside labels, over the staged rows, by the name of its column."""
+    return {
+        column.name: computed_value(
+            column,
+            choice.spec.quasi_identifiers[column.of],
+            choice.columns[column.of].kind,
+            Sql(f"staged.{identifier(column.of)}"),
+        )
+        for column in choice.spec.computed
+    }
 
 
 def _refuse_more_suppressed(spec: Spec, rows: int, suppressed_rows: int) -> None:
@@ -231,6 +249,8 @@ def _verify(
         _refuse_other_labels(workspace, choice, target, masked=masked > 0)
     else:
         refuse_other_cells(workspace, choice.sets, choice.mapped, target, columns, masked)
+    quasi_identifiers = choice.spec.quasi_identifiers
+    refuse_untrue_columns(workspace, choice.spec.computed, quasi_identifiers, choice.columns, target)
     if persons_in is None:
         examination = choice.examine(workspace, target, columns, None)
     else:
@@ -258,7 +278,7 @@ def _refuse_other_labels(workspace: Workspace, choice: Choice, target: Relation,
                 "label": compiler.quote(f"l{node[lookup.index]}"),
                 "lookup": workspace.quoted(lookup.table),
             },
-            value=exact_text(Sql(f"CAST(checked.{slot('cell')} AS VARCHAR)")),
+            value=exact_text(Sql(f"CAST({_as_label(choice, lookup.name)} AS VARCHAR)")),
             masked=masked,
         )
         for lookup in sets.lookups
@@ -270,3 +290,9 @@ def _refuse_other_labels(workspace: Workspace, choice: Choice, target: Relation,
                 f"verification: {count} cells of {sets.lookups[attribute].name!r} are no label of level "
                 f"{node[attribute]}; the table was dropped"
             )
+
+
+def _as_label(choice: Choice, name: str) -> Sql:
+    """A cell of the written table as the label that it is; what kept its type is a value, whose label is its text."""
+    cell = Sql(f"checked.{slot('cell')}")
+    return value_text(choice.columns[name], cell) if choice.spec.quasi_identifiers[name].as_ == "number" else cell

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +10,10 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.hierarchies import exact_value
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.write_recoded import join_of
+from kanon_sql.spec import Spec
 from kanon_sql.sql import PORTABLE, Relation, Sql, render, source_relation
 
-__all__ = ["MARK", "UNIT", "free_name", "labelled_by_person", "outputs_of", "write_from_source"]
+__all__ = ["MARK", "UNIT", "free_name", "labelled_by_person", "outputs_of", "released_names", "write_from_source"]
 
 MARK, UNIT, _NUMBER = "kanon_masked", "kanon_unit", "kanon_row"
 """Names of the columns that say whether a row is masked, who it is about, and its number."""
@@ -77,18 +78,30 @@ def write_from_source(
 
 
 def outputs_of(choice: Choice) -> list[dict[str, Any]]:
-    """The release's columns in the source's order: generalized, sensitive, kept; nothing else."""
+    """The release's columns in the source's order: generalized, sensitive, kept; nothing else.
+
+    What is computed from labels is not among them: :func:`released_names` puts it behind its label.
+    """
     spec, node = choice.spec, choice.node
     position = {name: index for index, name in enumerate(spec.quasi_identifiers)}
     outputs: list[dict[str, Any]] = []
     for name in choice.columns:
-        if name in position:
+        if name in position and spec.quasi_identifiers[name].as_ != "number":
             level = None if node is None else node[position[name]]
             outputs.append({"name": name, "lookup": position[name], "level": level, "value": None})
-        elif name in spec.sensitive or name in spec.keep:
+        elif name in position or name in spec.sensitive or name in spec.keep:
             value = render("release/column", name=name)
             outputs.append({"name": name, "lookup": None, "level": None, "value": value})
     return outputs
+
+
+def released_names(spec: Spec, outputs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the release's columns are called, in order, with those that are computed from labels."""
+    beside: dict[str, list[str]] = {}
+    for column in spec.computed:
+        beside.setdefault(column.of, []).append(column.name)
+    names = [str(item["name"]) for item in outputs]
+    return [name for own in names for name in (own, *beside.get(own, ()))]
 
 
 def labelled_by_person(workspace: Workspace, choice: Choice, person: str) -> tuple[Relation, Mapping[str, Column], str]:

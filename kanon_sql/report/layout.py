@@ -17,9 +17,9 @@ from rich.text import Text
 from kanon_sql.report.words import metric, plural, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.verbs.result import Cost
+    from kanon_sql.verbs.result import Cost, Warned
 
-__all__ = ["columns", "cost_line", "facts", "plain_notes", "print_text", "section", "verdict"]
+__all__ = ["columns", "cost_line", "facts", "named_warnings", "plain_notes", "print_text", "section", "verdict"]
 
 
 def print_text(content: RenderableType) -> None:
@@ -68,6 +68,16 @@ def plain_notes(notes: Iterable[str]) -> RenderableType:
     grid = Table.grid(padding=(0, 1))
     for note in notes:
         grid.add_row(Text("-"), Text(shown(note), overflow="fold"))
+    return grid
+
+
+def named_warnings(warned: Iterable[Warned]) -> RenderableType:
+    """Each by its code, and where it is explained."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="yellow", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for item in warned:
+        grid.add_row(Text(item.code), Text(f"{shown(item.message)} ({item.page})"))
     return grid
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from kanon_sql.report.layout import columns, cost_line, facts, plain_notes, section, verdict
+from kanon_sql.report.layout import columns, cost_line, facts, named_warnings, plain_notes, section, verdict
 from kanon_sql.report.words import number, shown
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ def cloaking_text(result: CloakResult) -> RenderableType:
         parts += section("Cells", _levels(result.levels))
     if result.lbqids:
         parts += section("LBQIDs", _lbqids(result))
+    if result.warnings:
+        parts += section("Warnings", named_warnings(result.warnings))
     if result.notes:
         parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from kanon_sql.report.distances import distance_vectors
-from kanon_sql.report.layout import columns, cost_line, facts, plain_notes, section, verdict
+from kanon_sql.report.layout import columns, cost_line, facts, named_warnings, plain_notes, section, verdict
 from kanon_sql.report.levels import intervals_table, levels_table, names_table
 from kanon_sql.report.recoding import METHODS, column_cells, recoding_in_words
 from kanon_sql.report.words import metric, number, percent, plural, shown
@@ -19,7 +18,7 @@ from kanon_sql.report.words import metric, number, percent, plural, shown
 if TYPE_CHECKING:
     from kanon_sql.evaluate import SearchSummary
     from kanon_sql.search import Explained
-    from kanon_sql.verbs.result import Result, Warned
+    from kanon_sql.verbs.result import Result
 
 __all__ = ["METRICS", "reached", "result_text", "size_cells"]
 
@@ -74,7 +73,7 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
     """
     parts: list[RenderableType] = [verdict(result.passed, result.message)]
     if result.warnings:
-        parts += section("Warnings", _warnings(result.warnings))
+        parts += section("Warnings", named_warnings(result.warnings))
     parts += [Text(), facts(_summary(result))]
     if result.intervals is not None:
         parts += section("Intervals", intervals_table(result.intervals, result.node or {}, result.level_names))
@@ -130,16 +129,6 @@ def _has_vectors(result: Result, all_minimal: bool) -> bool:
     found = result.search
     listed = found is not None and ((all_minimal and found.minimal) or (result.verb == "plan" and found.runners_up))
     return bool(listed or result.distances or (result.lattice and len(result.lattice) <= LISTED))
-
-
-def _warnings(warned: Iterable[Warned]) -> RenderableType:
-    """Each by its code, and where it is explained."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="yellow", no_wrap=True)
-    grid.add_column(overflow="fold")
-    for item in warned:
-        grid.add_row(Text(item.code), Text(f"{shown(item.message)} ({item.page})"))
-    return grid
 
 
 def _utility(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -12,6 +12,7 @@ from kanon_sql.spec.cautions import WarningOptions
 from kanon_sql.spec.cell_rules import Rules
 from kanon_sql.spec.checks import did_you_mean
 from kanon_sql.spec.cloaking import CloakSpec, Wish
+from kanon_sql.spec.computed import ComputedColumn, computed_faults, named_beside
 from kanon_sql.spec.consistency import ConsistencyKind, KKAnonymityRequirement
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, LevelSearch, differential_privacy_in
 from kanon_sql.spec.dimension import Dimension
@@ -78,6 +79,7 @@ __all__ = [
     "CKSafetyRequirement",
     "CloakSpec",
     "ColumnStep",
+    "ComputedColumn",
     "ConsistencyKind",
     "DatesHierarchy",
     "DeltaDisclosureRequirement",
@@ -128,10 +130,12 @@ __all__ = [
     "WarningOptions",
     "Wish",
     "classify_faults",
+    "computed_faults",
     "did_you_mean",
     "differential_privacy_in",
     "forget_requirement",
     "format_table_name",
+    "named_beside",
     "parse_recoding",
     "parse_requirement",
     "parse_table_name",

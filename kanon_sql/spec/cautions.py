@@ -9,14 +9,40 @@ from pydantic import Field
 
 from kanon_sql.spec.checks import Part, checked, choice
 
-__all__ = ["Handling", "WarningOptions"]
+__all__ = ["CloakWarnings", "Handling", "WarningOptions"]
 
 Handling = Literal["error", "warn", "allow"]
 
 _HANDLING = checked(choice("handling", ("error", "warn", "allow")))
 
 
-class WarningOptions(Part):
+class _Handled(Part):
+    """A mapping of codes to what becomes of each."""
+
+    def of(self, code: str) -> Handling:
+        """What becomes of a warning with this code."""
+        return getattr(self, code)  # type: ignore[no-any-return]
+
+    def given(self) -> Mapping[str, str]:
+        """What differs from the default."""
+        return self.model_dump(exclude_defaults=True)
+
+
+class CloakWarnings(_Handled):
+    """What becomes of each warning of a cloaked release: it fails the run, is said, or is not looked for.
+
+    Attributes:
+        kept_links_rows: a column that is kept says which rows are of the same few people.
+    """
+
+    expected: ClassVar[str] = "a mapping such as {kept_links_rows: error}"
+
+    kept_links_rows: Annotated[Handling, _HANDLING] = Field(
+        default="warn", description="A kept column says which rows are of the same few people."
+    )
+
+
+class WarningOptions(_Handled):
     """What becomes of each warning: ``error`` fails the run, ``warn`` says it, ``allow`` does not look.
 
     Attributes:
@@ -45,15 +71,7 @@ class WarningOptions(Part):
         default="warn", description="One group of rows is suppressed much more than the others."
     )
 
-    def of(self, code: str) -> Handling:
-        """What becomes of a warning with this code."""
-        return getattr(self, code)  # type: ignore[no-any-return]
-
     @property
     def fatal(self) -> list[str]:
         """The codes of those that fail a run."""
         return [code for code, handling in self.model_dump().items() if handling == "error"]
-
-    def given(self) -> Mapping[str, str]:
-        """What differs from the default."""
-        return self.model_dump(exclude_defaults=True)

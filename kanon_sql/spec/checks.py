@@ -314,19 +314,17 @@ class Part(BaseModel):
         if not isinstance(data, Mapping):
             fail(f"expected {cls.expected}, got {kind(data)}")
         faults = Faults()
-        unknown = [key for key in data if key not in cls.model_fields]
+        # A key that Python has as a word of its own is the alias of its field.
+        fields = {field.alias or name: field for name, field in cls.model_fields.items()}
+        unknown = [key for key in data if key not in fields]
         for position, key in enumerate(unknown):
             if key in cls.elsewhere:
                 faults.add((key,), cls.elsewhere[key], at_key=True)
                 continue
-            hint = did_you_mean(str(key), cls.model_fields) if position < MAX_HINTS else "; see the first ones"
+            hint = did_you_mean(str(key), fields) if position < MAX_HINTS else "; see the first ones"
             faults.add((key,), f"unknown key{hint}", at_key=True)
-        given = {
-            key: data[key]
-            for key in data
-            if key in cls.model_fields and (data[key] is not None or key in cls.never_empty)
-        }
-        for name, field in cls.model_fields.items():
+        given = {key: data[key] for key in data if key in fields and (data[key] is not None or key in cls.never_empty)}
+        for name, field in fields.items():
             if field.is_required() and name not in given:
                 found = (name,) if name in data else ()
                 faults.add(found, f"missing {quote(name)}: {lower_first(field.description or '')}", at_key=True)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema
 
+from kanon_sql.spec.cautions import CloakWarnings
 from kanon_sql.spec.checks import Fault, Part, checked, choice, integer, items, text
 from kanon_sql.spec.filed import Filed, first_version, redacted_source
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
@@ -101,6 +102,7 @@ class CloakSpec(Filed):
         suppression: how many rows may be left out.
         keep: columns that are released as they are.
         lbqids: patterns of movement; whose rows show one must share them with k people.
+        warnings: what becomes of each warning: an error, a warning, or nothing.
 
     Examples:
         >>> spec = kanon_sql.CloakSpec.from_dict(
@@ -149,6 +151,7 @@ class CloakSpec(Filed):
     lbqids: Annotated[dict[str, Lbqid], checked(parse_lbqids)] = Field(
         default_factory=dict, description="Patterns of movement that must be shared by k people."
     )
+    warnings: CloakWarnings = Field(default=CloakWarnings(), description="What becomes of each warning.")
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
@@ -235,6 +238,7 @@ class CloakSpec(Filed):
             "suppression": self.suppression.model_dump(mode="json"),
             "keep": list(self.keep),
             "lbqids": {name: lbqid.to_dict() for name, lbqid in self.lbqids.items()},
+            **({"warnings": dict(self.warnings.given())} if self.warnings.given() else {}),
         }
 
     @property

@@ -17,7 +17,7 @@ __all__ = ["Dimension", "parse_dimensions"]
 MOST_DIMENSIONS = 8
 """Every dimension with a total doubles the margins."""
 
-_OF_SEARCHES = ("minimum_level", "maximum_level", "weight", "parents")
+_OF_SEARCHES = ("minimum_level", "maximum_level", "weight", "parents", "as_")
 """Options of a hierarchy that only a search or a recoding takes."""
 
 VALUE_COLUMNS = ("value", "suppressed")
@@ -79,9 +79,10 @@ class Dimension(Part):
         if top is not None and value.levels[-1] >= top:
             why = f"level {value.levels[-1]} is not below the top, which is level {top}: that is the total"
             yield Fault(("levels",), why)
-        for key in _OF_SEARCHES:
-            if getattr(value.hierarchy, key) != QuasiIdentifier.model_fields[key].default:
-                yield Fault(("hierarchy", key), "a search takes it, and none is done here; name the levels", True)
+        for field in _OF_SEARCHES:
+            if getattr(value.hierarchy, field) != QuasiIdentifier.model_fields[field].default:
+                why = "a search takes it, and none is done here; name the levels"
+                yield Fault(("hierarchy", field.rstrip("_")), why, True)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:

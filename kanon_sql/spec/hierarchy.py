@@ -25,6 +25,7 @@ from kanon_sql.spec.checks import (
     text,
     the_number,
 )
+from kanon_sql.spec.computed import FORMS, sortable_faults
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.positions import Point
 from kanon_sql.spec.redact import redact_location, redact_sql, sha256
@@ -64,12 +65,14 @@ class IntervalsHierarchy:
         origin: where an interval of every width begins.
         bottom: everything below is one group; None for no bottom coding.
         top: this and everything above is one group; None for no top coding.
+        sortable: labels are padded with zeros, so that they sort as their numbers do.
     """
 
     widths: tuple[Decimal, ...]
     origin: Decimal = Decimal(0)
     bottom: Decimal | None = None
     top: Decimal | None = None
+    sortable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +190,8 @@ def _units(value: object) -> tuple[str, ...]:
 _KINDS = ("intervals", "prefix", "dates", "file", "tree", "table", "point", "sql")
 _PARENTS = ("one", "several")
 _WITH_ROWS = ("file", "table")
-_ONLY_INTERVALS = ("origin", "bottom", "top")
+_LABELS = ("plain", "sortable")
+_ONLY_INTERVALS = ("origin", "bottom", "top", "labels")
 
 TABLE_NAME: dict[str, Any] = {
     "anyOf": [
@@ -227,6 +231,9 @@ class QuasiIdentifier(Part):
     top: Annotated[Decimal | None, checked(number("a top")), WithJsonSchema({"type": ["number", "null"]})] = Field(
         default=None, description="Top coding: this and everything above is one group."
     )
+    labels: Annotated[Literal["plain", "sortable"], checked(choice("kind of labels", _LABELS))] = Field(
+        default="plain", description="Of intervals: sortable pads them with zeros, so that they sort as numbers do."
+    )
     prefix: Annotated[tuple[int, ...] | None, checked(_lengths), _list_of({"type": "integer", "minimum": 1})] = Field(
         default=None, description="Characters kept per level, getting fewer; the rest is masked."
     )
@@ -262,6 +269,11 @@ class QuasiIdentifier(Part):
         checked(integer("a level", 0)),
         WithJsonSchema({"type": ["integer", "null"], "minimum": 0}),
     ] = Field(default=None, description="The highest level that may be chosen; the top by default.")
+    as_: Annotated[Literal["text", "bounds", "midpoint", "number"], checked(choice("form", FORMS))] = Field(
+        default="text",
+        alias="as",
+        description="What is released: the label; its bounds or midpoint beside it; or the number itself, at level 0.",
+    )
     weight: Annotated[
         float,
         checked(the_number("a weight of at least 0", lambda value: value >= 0)),
@@ -287,12 +299,13 @@ class QuasiIdentifier(Part):
             yield Fault(("parents",), why, True)
         if value is not None:
             yield from _limits(value)
+            yield from sortable_faults(value)
 
     @property
     def hierarchy(self) -> Hierarchy:
         """The hierarchy, as the one model that fits."""
         if self.intervals is not None:
-            return IntervalsHierarchy(self.intervals, self.origin, self.bottom, self.top)
+            return IntervalsHierarchy(self.intervals, self.origin, self.bottom, self.top, self.labels == "sortable")
         if self.prefix is not None:
             return PrefixHierarchy(self.prefix)
         if self.dates is not None:
@@ -331,6 +344,7 @@ class QuasiIdentifier(Part):
             found["origin"] = plain_number(self.origin)
             found["bottom"] = None if self.bottom is None else plain_number(self.bottom)
             found["top"] = None if self.top is None else plain_number(self.top)
+            found |= {} if self.labels == "plain" else {"labels": self.labels}
         for key in ("prefix", "dates", "sql"):
             if getattr(self, key) is not None:
                 found[key] = list(getattr(self, key))
@@ -345,7 +359,8 @@ class QuasiIdentifier(Part):
         if self.parents != "one":
             found["parents"] = self.parents
         limits = {"minimum_level": self.minimum_level, "maximum_level": self.maximum_level}
-        return {**found, **limits, "weight": self.weight}
+        form = {} if self.as_ == "text" else {"as": self.as_}
+        return {**found, **limits, **form, "weight": self.weight}
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:

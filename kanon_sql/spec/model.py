@@ -14,6 +14,7 @@ from pydantic.json_schema import models_json_schema
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.spec.cautions import WarningOptions
 from kanon_sql.spec.checks import AT_KEY, Fault, Faults, Part, checked, choice, fail, items, kind, text
+from kanon_sql.spec.computed import ComputedColumn, computed_columns, computed_faults
 from kanon_sql.spec.differential_privacy import (
     DifferentialPrivacyRequirement,
     differential_privacy_faults,
@@ -227,6 +228,11 @@ class Spec(Displayed, Part):
         return tuple(name for name in named if name is not None)
 
     @property
+    def computed(self) -> tuple[ComputedColumn, ...]:
+        """The columns that are released beside the labels of quasi-identifiers, as numbers or dates."""
+        return computed_columns(self.quasi_identifiers)
+
+    @property
     def points(self) -> dict[str, Point]:
         """The quasi-identifiers that are made of two columns, and which."""
         return {name: item.point for name, item in self.quasi_identifiers.items() if item.point is not None}
@@ -280,6 +286,7 @@ class Spec(Displayed, Part):
             yield from differential_privacy_faults(value)
             yield from m_invariance_faults(value)
             yield from point_faults(value)
+            yield from computed_faults(value)
             yield from release_file_faults(value)
         if value is not None and value.utility is not None:
             yield from classify_faults(value, value.utility.classify, ("utility", "classify"))

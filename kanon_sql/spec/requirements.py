@@ -265,7 +265,8 @@ class TClosenessRequirement(Requirement):
                 yield Fault(
                     ("hierarchy", "point"), "a point is two columns, and this attribute is one; use another kind", True
                 )
-            for key in sorted({"minimum_level", "maximum_level", "weight"} & value.hierarchy.model_fields_set):
+            for field in sorted({"minimum_level", "maximum_level", "weight", "as_"} & value.hierarchy.model_fields_set):
+                key = field.rstrip("_")
                 why = f"'{key}' is for quasi-identifiers: this hierarchy only measures distances"
                 yield Fault(("hierarchy", key), why, True)
 
@@ -285,6 +286,6 @@ class TClosenessRequirement(Requirement):
     def _with(self, hierarchy: dict[str, Any] | None) -> dict[str, Any]:
         body = self.model_dump(mode="json", exclude_none=True, exclude={"hierarchy"})
         if hierarchy is not None:
-            only = ("minimum_level", "maximum_level", "weight")
+            only = ("minimum_level", "maximum_level", "weight", "as")
             body["hierarchy"] = {key: item for key, item in hierarchy.items() if key not in only}
         return {self.name: body}

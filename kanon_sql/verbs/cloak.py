@@ -29,8 +29,9 @@ from kanon_sql.positions import (
 from kanon_sql.release import refuse_foreign_release
 from kanon_sql.spec import CloakSpec
 from kanon_sql.sql import Relation
-from kanon_sql.verbs.result import Cost, redacted_log
+from kanon_sql.verbs.result import Cost, Warned, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
+from kanon_sql.verbs.warnings import failed_by, linked_rows
 
 __all__ = ["CloakResult", "CloakedLevel", "cloak"]
 
@@ -77,6 +78,7 @@ class CloakResult:
             one.
         cost: what the run asked of the database.
         notes: what the user should know besides.
+        warnings: what the verdict does not say, and should not hide; each has a code, and a page.
         sql: every statement that ran, in order, with values redacted.
 
     Examples:
@@ -108,6 +110,7 @@ class CloakResult:
     lbqids: dict[str, dict[str, int | None]]
     cost: Cost
     notes: Sequence[str] = ()
+    warnings: Sequence[Warned] = ()
     sql: Sequence[str] = field(default=(), repr=False)
 
     @property
@@ -132,11 +135,13 @@ class CloakResult:
             "lbqids": {name: dict(found) for name, found in self.lbqids.items()},
             "cost": self.cost.to_dict(),
             "notes": list(self.notes),
+            "warnings": [item.to_dict() for item in self.warnings],
         }
 
     def summary(self) -> dict[str, Any]:
         """What a manifest says: the release, and neither how the run went nor how many people match a pattern."""
-        return {**self._found(), "lbqids": sorted(self.lbqids)}
+        said = {"lbqids": sorted(self.lbqids), "warnings": [item.to_dict() for item in self.warnings]}
+        return {**self._found(), **said}
 
     def _found(self) -> dict[str, Any]:
         return {
@@ -158,6 +163,7 @@ def cloak(
     check: bool = False,
     timeout: float | None = None,
     report: Reporter | None = None,
+    fail_on_warning: bool = False,
 ) -> CloakResult:
     """Cloak positions, and publish them if every class of them has enough people.
 
@@ -175,11 +181,12 @@ def cloak(
             anew, everything that is promised of it is verified, and the table must have the same labels as often.
         timeout: seconds for the statements of the whole run; None for no limit.
         report: called with each stage in plain words.
+        fail_on_warning: the verdict is ``fail``, and nothing is published, where there is a warning.
 
     Returns:
         How fine the released positions are. The verdict is ``fail``, and nothing is published, where more rows would
-        have to be left out than the spec allows, or an LBQID exposes somebody; with ``check`` also where the table has
-        other labels or columns than the source and the spec give.
+        have to be left out than the spec allows, an LBQID exposes somebody, or a warning is an error; with ``check``
+        also where the table has other labels or columns than the source and the spec give.
 
     Raises:
         SpecError: a column or an option does not fit the data, or something else stands under the release's name.
@@ -221,11 +228,13 @@ def cloak(
             if publishes:
                 with engine.transaction():
                     refuse_foreign_release(workspace, spec)
-            result = _cloaked(workspace, spec, publishes=publishes, check=check)
+            result = _cloaked(workspace, spec, publishes=publishes, check=check, fail_on_warning=fail_on_warning)
         return replace(result, cost=Cost.of(meter, time.perf_counter() - started), sql=redacted_log(meter))
 
 
-def _cloaked(workspace: Workspace, spec: CloakSpec, *, publishes: bool, check: bool) -> CloakResult:
+def _cloaked(
+    workspace: Workspace, spec: CloakSpec, *, publishes: bool, check: bool, fail_on_warning: bool
+) -> CloakResult:
     other = _other_columns(workspace, spec) if check else []
     stopped = f"{'.'.join(spec.release)} cannot stand" if check and spec.release else "nothing was published"
     found = points(workspace, spec)
@@ -254,6 +263,11 @@ def _cloaked(workspace: Workspace, spec: CloakSpec, *, publishes: bool, check: b
             f"{stopped}: the rows of people who match an LBQID are shared by too few others: "
             f"{named}; allow only coarser cells or wider slices (position.coarsest, position.depth, time.widths)",
         )
+    warned = linked_rows(workspace, spec, written.rows, found.columns, seen.rows)
+    result = replace(result, warnings=warned)
+    fatal = failed_by(spec, warned, on_any=fail_on_warning)
+    if fatal is not None:
+        return _failed(result, f"{stopped}: {fatal}")
     if check:
         return _compared(workspace, spec, result, written, seen, other)
     done = "published" if publishes else "cloaked"

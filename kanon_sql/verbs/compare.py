@@ -13,7 +13,15 @@ from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import KeptSets
 from kanon_sql.models import models_of
 from kanon_sql.objects import accepts_objects
-from kanon_sql.spec import RecodingOptions, Spec, Utility, classify_faults, parse_recoding, recoding_faults
+from kanon_sql.spec import (
+    RecodingOptions,
+    Spec,
+    Utility,
+    classify_faults,
+    computed_faults,
+    parse_recoding,
+    recoding_faults,
+)
 from kanon_sql.verbs.plan import plan
 from kanon_sql.verbs.result import Charted, Result
 
@@ -255,7 +263,7 @@ def _compared(asked: _Asked, run: Callable[[Spec], Result]) -> Compared:
     made = Compared(asked.name, _k_of(asked.spec), None, columns=asked.columns)
     if asked.recoding is not None:
         made = replace(made, recoding=asked.recoding.label)
-        faults = [str(fault) for fault in recoding_faults(asked.spec)]
+        faults = [str(fault) for fault in (*recoding_faults(asked.spec), *computed_faults(asked.spec))]
         if faults:
             return replace(made, reason="; ".join(faults))
     if asked.reason is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -194,7 +194,9 @@ class DistributionDetails(_Part):
         level: of its hierarchy; None for a sensitive attribute.
         least: a label with fewer rows is merged with others.
         source: whether the source's rows are shown beside the release's.
-        cells: the labels in order, the merged ones last; none where a small count would follow from any of them.
+        cells: the labels in order, the merged ones last; none where a small count would follow from any of them, and
+            where somebody has several labels.
+        counted: what the counts are of, ``rows`` or ``persons``.
     """
 
     name: str
@@ -202,6 +204,7 @@ class DistributionDetails(_Part):
     least: int
     source: bool
     cells: tuple[CellDetails, ...]
+    counted: Literal["rows", "persons"] = "rows"
 
 
 class Details(_Part):

@@ -16,6 +16,12 @@ Marginals of several columns tell no joint count below k either: a joint count o
 anything from max(0, a + b - n) to min(a, b), which is one number only where a or b is n (the bounds of Fréchet), and
 then it is a marginal count itself.
 
+Where the spec protects persons, they are counted instead of rows: those who have the label, those with a released row,
+and those without one, which is the difference again. All of the above is said of a table in which everybody has one
+label, as every row has. Where somebody has several, the counts add up to more than all persons, and from that it may
+follow how few these are, or how few have no row of a label; so nothing is shown of the column. Of the release alone the
+same is asked of those who have a row in it.
+
 Everything is a sum over the frequency sets of the search; the source is not read again.
 """
 
@@ -28,6 +34,7 @@ from typing import Literal
 from kanon_sql.engines import Workspace, refuse_incomplete
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import Chosen, Searched, few
+from kanon_sql.frequency import FrequencySets
 from kanon_sql.spec import Spec
 from kanon_sql.sql import PORTABLE, Relation, Sql
 from kanon_sql.verbs.details import CellDetails, Details, DistributionDetails, of_search
@@ -40,7 +47,7 @@ Asked = bool | Literal["distributions"]
 MOST = 30
 """So many labels of a column are shown, those that most rows have; the others are merged."""
 
-_SHOWN, _MERGED, _SMALL = 2, 1, 0
+_NOBODY, _SHOWN, _MERGED, _SMALL = 3, 2, 1, 0
 """Kinds of rows of the template."""
 
 
@@ -48,8 +55,8 @@ def refuse_distributions(spec: Spec) -> None:
     """Refuse the distributions of what has none that may be shown.
 
     Raises:
-        UnsupportedError: rows do not have one label each at one level, persons are protected instead of rows, or the
-            release promises more than that small counts are hidden.
+        UnsupportedError: rows do not have one label each at one level, or the release promises more than that small
+            counts are hidden.
     """
     if (special := spec.differential_privacy or spec.m_invariance) is not None:
         raise UnsupportedError(
@@ -59,11 +66,6 @@ def refuse_distributions(spec: Spec) -> None:
         raise UnsupportedError(
             "distributions: releases of a ledger are judged together, and counts of the source beside each of them are "
             "not; leave distributions out"
-        )
-    if spec.unit is not None:
-        raise UnsupportedError(
-            "distributions: they count rows, and the spec protects persons (unit); fewer persons than k may be behind "
-            "k rows. Leave distributions out"
         )
     if not spec.recoding.is_full_domain:
         raise UnsupportedError(
@@ -133,15 +135,13 @@ def _distributions(found: Searched) -> tuple[DistributionDetails, ...]:
         classes = found.evaluator.suppressed_classes(found.node)
         keys = [Sql(key) for key in found.sets.codes.keys(found.node, PORTABLE, "held")]
     suppressed = _Suppressed(classes, keys)
-    made = []
+    counted = _Counted(found.sets, suppressed, found.rows()["released"], least)
+    made: list[DistributionDetails] = []
     for column in _columns(found):
         shown = None
         for released_alone in (False, True):
-            there = found.rows()["released"] if released_alone else found.sets.kept_rows
-            shown = shown or _counted(workspace, column, suppressed, there, least, released_alone=released_alone)
-        made.append(
-            shown or DistributionDetails(name=column.name, level=column.level, least=least, source=False, cells=())
-        )
+            shown = shown or counted.of(workspace, column, released_alone=released_alone)
+        made.append(shown or counted.details(column, (), source=False))
     return tuple(made)
 
 
@@ -159,55 +159,95 @@ def _columns(found: Chosen) -> list[_Column]:
     return columns
 
 
-def _counted(
-    workspace: Workspace,
-    column: _Column,
-    suppressed: _Suppressed,
-    there: int,
-    least: int,
-    *,
-    released_alone: bool,
-) -> DistributionDetails | None:
-    """The distribution of a column; None where a small count would follow from it."""
-    answer = workspace.fetch(
-        "verbs/distributions/labels",
-        MOST + 2,
-        vectors=column.vectors,
-        code=column.code,
-        names=column.names,
-        name_code=column.name_code,
-        label=column.label,
-        suppressed=suppressed.classes,
-        keys=suppressed.keys,
-        left_out=Sql("1 = 0" if suppressed.classes is None else "suppressed.class_rows IS NOT NULL"),
-        least=least,
-        most=MOST,
-        released_alone=released_alone,
-    )
-    cells: list[CellDetails] = []
-    merged_source = merged_released = merged = 0
-    for kind, label, labels, source, released in answer:
-        if int(kind) == _SHOWN:
-            shown = None if label is None else str(label)
-            cells.append(
-                CellDetails(
-                    label=shown, source=None if released_alone else int(source), released=int(released), merged=False
-                )
-            )
-            continue
-        if int(kind) == _SMALL and follows_small(int(labels), int(source), int(released), least):
+@dataclass(frozen=True)
+class _Counted:
+    """What labels are counted over.
+
+    Attributes:
+        sets: the frequency sets.
+        suppressed: the suppressed classes.
+        released: rows that are released.
+        least: fewer rows or persons than this are few.
+    """
+
+    sets: FrequencySets
+    suppressed: _Suppressed
+    released: int
+    least: int
+
+    def details(self, column: _Column, cells: Sequence[CellDetails], *, source: bool) -> DistributionDetails:
+        """A column with what is shown of it."""
+        return DistributionDetails(
+            name=column.name, level=column.level, least=self.least, source=source, cells=tuple(cells),
+            counted="rows" if self.sets.counting == "rows" else "persons",
+        )  # fmt: skip
+
+    def of(self, workspace: Workspace, column: _Column, *, released_alone: bool) -> DistributionDetails | None:
+        """The distribution of a column; None where a small count would follow from it."""
+        answer = workspace.fetch(
+            "verbs/distributions/labels",
+            MOST + 3,
+            vectors=column.vectors,
+            code=column.code,
+            names=column.names,
+            name_code=column.name_code,
+            label=column.label,
+            counting=self.sets.counting,
+            least=self.least,
+            most=MOST,
+            released_alone=released_alone,
+            **self._left_out(),
+        )
+        cells: list[CellDetails] = []
+        merged_source = merged_released = merged = judged_rows = 0
+        small = False
+        for kind, label, labels, source, released, rows in answer:
+            judged_rows += int(rows)
+            if int(kind) == _SHOWN:
+                cells.append(_cell(label, int(source), int(released), released_alone=released_alone))
+            elif int(kind) != _NOBODY:
+                follows = follows_small(int(labels), int(source), int(released), self.least)
+                small = small or (int(kind) == _SMALL and follows)
+                merged, merged_source = merged + int(labels), merged_source + int(source)
+                merged_released += int(released)
+        refuse_incomplete("verbs/distributions/labels", judged_rows, self.sets.kept_rows)
+        judged = merged_source + sum(cell.released if cell.source is None else cell.source for cell in cells)
+        there = self._there(workspace, released_alone=released_alone)
+        refuse_incomplete("verbs/distributions/labels", judged, there, self.sets.counting, at_least=self._of_persons)
+        if small or judged != there:
             return None
-        merged, merged_source = merged + int(labels), merged_source + int(source)
-        merged_released += int(released)
-    judged = merged_source + sum(cell.released if cell.source is None else cell.source for cell in cells)
-    refuse_incomplete("verbs/distributions/labels", judged, there)
-    cells.sort(key=lambda cell: _order(cell.label))
-    if merged:
-        rows = None if released_alone else merged_source
-        cells.append(CellDetails(label=None, source=rows, released=merged_released, merged=True))
-    return DistributionDetails(
-        name=column.name, level=column.level, least=least, source=not released_alone, cells=tuple(cells)
-    )
+        cells.sort(key=lambda cell: _order(cell.label))
+        if merged:
+            rows = None if released_alone else merged_source
+            cells.append(CellDetails(label=None, source=rows, released=merged_released, merged=True))
+        return self.details(column, cells, source=not released_alone)
+
+    @property
+    def _of_persons(self) -> bool:
+        return self.sets.counting != "rows"
+
+    def _there(self, workspace: Workspace, *, released_alone: bool) -> int:
+        """The rows, or persons, whom all labels together have if each has one."""
+        sets = self.sets
+        if not self._of_persons:
+            return self.released if released_alone else sets.kept_rows
+        if not released_alone:
+            assert sets.kept_persons is not None
+            return sets.kept_persons
+        context = {"vectors": sets.base, "counting": sets.counting, **self._left_out()}
+        (released,) = workspace.row("verbs/distributions/persons", **context)
+        return int(released or 0)
+
+    def _left_out(self) -> dict[str, object]:
+        """What templates need to know the suppressed vectors by."""
+        classes = self.suppressed.classes
+        said = "1 = 0" if classes is None else "suppressed.class_rows IS NOT NULL"
+        return {"suppressed": classes, "keys": self.suppressed.keys, "left_out": Sql(said)}
+
+
+def _cell(label: object, source: int, released: int, *, released_alone: bool) -> CellDetails:
+    shown = None if label is None else str(label)
+    return CellDetails(label=shown, source=None if released_alone else source, released=released, merged=False)
 
 
 def follows_small(labels: int, source: int, released: int, least: int) -> bool:

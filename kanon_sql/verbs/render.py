@@ -190,10 +190,10 @@ def _levels(spec: Spec, evaluator: Evaluator, node: Mapping[str, int]) -> tuple[
 
 
 def _assumed_columns(spec: Spec) -> list[Column]:
-    """Every column the spec names, with the kind its hierarchy needs, else text."""
+    """Every column the spec names, with the kind its hierarchy or its form needs, else text."""
     columns = []
     for name, quasi_identifier in spec.quasi_identifiers.items():
-        if isinstance(quasi_identifier.hierarchy, IntervalsHierarchy):
+        if isinstance(quasi_identifier.hierarchy, IntervalsHierarchy) or quasi_identifier.as_ == "number":
             columns.append(Column(name, "DECIMAL", "decimal"))
         elif isinstance(quasi_identifier.hierarchy, DatesHierarchy):
             columns.append(Column(name, "DATE", "date"))

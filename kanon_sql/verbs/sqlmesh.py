@@ -53,6 +53,12 @@ def audits(
     """
     refuse_steps(spec, "audits for SQLMesh")
     refuse_fatal_warnings(spec, "audits for SQLMesh")
+    if spec.computed:
+        named = ", ".join(column.name for column in spec.computed)
+        raise UnsupportedError(
+            f"audits for SQLMesh are of classes by labels, and {named} stand beside these and may tell more; leave "
+            "'as' out, and check the table with kanon-sql check"
+        )
     if engine.dialect.name not in DIALECTS:
         raise UnsupportedError(
             f"audits for SQLMesh are not written for {engine.dialect.name}; expected one of {', '.join(DIALECTS)}"

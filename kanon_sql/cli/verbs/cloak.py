@@ -7,6 +7,7 @@ import typer
 from kanon_sql.cli.given import MEMORY, load_cloak_spec, need_database
 from kanon_sql.cli.options import (
     Database,
+    FailOnWarning,
     Format,
     MemoryLimit,
     OutputFormat,
@@ -44,6 +45,7 @@ def cloak(
     check: Annotated[
         bool, typer.Option("--check", help="Publish nothing: verify the release against the source, cloaked anew.")
     ] = False,
+    fail_on_warning: FailOnWarning = False,
     scratch: ScratchMode = None,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
@@ -59,7 +61,7 @@ def cloak(
     at least k people's rows are released with. Patterns of movement (LBQIDs) that the
     spec names must be shared by k people too. Without a release in the spec the result
     is only shown. Exit code 1 says that too many rows would be left out, or that a
-    pattern exposes somebody: nothing was published. With --check it says that the table
+    pattern exposes somebody, or a warning is an error: nothing was published. With --check it says that the table
     under the release's name is not what the source, cloaked anew, gives.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
@@ -75,7 +77,10 @@ def cloak(
         engine = run.connect(
             database, read_only=not publishes, threads=threads, memory_limit=memory_limit, scratch=scratch
         )
-        result = run_cloak(engine, spec, preview=preview, check=check, timeout=timeout, report=run.report)
+        result = run_cloak(
+            engine, spec, preview=preview, check=check, timeout=timeout, report=run.report,
+            fail_on_warning=fail_on_warning,
+        )  # fmt: skip
         run.close()
         if output is OutputFormat.json:
             print_json(result.to_dict())

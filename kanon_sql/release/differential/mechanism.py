@@ -111,6 +111,7 @@ def write_drawn(
     drawn: Drawn,
     sets: FrequencySets,
     node: Node,
+    temporary: bool = False,
 ) -> None:
     """Write the release.
 
@@ -121,12 +122,14 @@ def write_drawn(
         drawn: what to write.
         sets: the lookup tables that the classes' codes stand for.
         node: the levels.
+        temporary: the table is copied afterwards, and belongs to the session.
     """
     keyed = sets.keyed(node)
     position = {lookup.name: lookup.index for lookup in sets.lookups}
     workspace.execute(
         "release/differential/write",
         target=target,
+        temporary=temporary,
         classes=drawn.classes,
         drawn=drawn.copies,
         numbers=drawn.numbers,

@@ -234,24 +234,26 @@ def distribution(found: DistributionDetails) -> Chart | None:
         counts = [(cell.source or 0) if side == "source" else cell.released for cell in found.cells]
         total = max(1, sum(counts))
         values += [
-            {"label": label_in_words(cell), "table": side, "rows": count, "share": count / total}
+            {"label": label_in_words(cell), "table": side, found.counted: count, "share": count / total}
             for cell, count in zip(found.cells, counts, strict=True)
         ]
     if not values:
         return None
     level = "" if found.level is None else f" of level {found.level}"
     return _chart(
-        f"{found.name}: rows by label{level}",
-        f"labels with fewer than {found.least} rows are merged",
+        f"{found.name}: {found.counted} by label{level}",
+        f"labels with fewer than {found.least} {found.counted} are merged",
         values,
         height={"step": 12},
         mark=_BAR,
         encoding={
             "y": _field("label", "nominal", sort=[label_in_words(cell) for cell in found.cells], axis={"title": None}),
             "yOffset": _field("table", "nominal", sort=list(sides)),
-            "x": _share("share of rows"),
+            "x": _share(f"share of {found.counted}"),
             "color": _side(sides),
-            "tooltip": _tips(("label", "label"), ("table", "table"), share="share", counts=[("rows", "rows")]),
+            "tooltip": _tips(
+                ("label", "label"), ("table", "table"), share="share", counts=[(found.counted, found.counted)]
+            ),
         },
     )
 

@@ -186,13 +186,16 @@ def _risk(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
 def _distributions(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     found = () if run.details is None else run.details.distributions
     if found:
+        counted = found[0].counted
         yield Prose(
-            "The release beside the source, column by column, each row under its released label. Labels that few rows "
-            "have are merged. Counts of the source go beyond the release: whoever gets this report knows them."
+            f"The release beside the source, column by column, the {counted} under each released label. Labels that "
+            f"few {counted} have are merged. Counts of the source go beyond the release: whoever gets this report "
+            "knows them."
         )
         yield from _figures(pictures, *(name for name in pictures if name.startswith("distribution-")))
+        told = " So it may where a person has several labels of a column." if counted == "persons" else ""
         if hidden := [item.name for item in found if not item.cells]:
-            yield Prose(f"Not shown, since a small count would follow from any part: {', '.join(hidden)}.")
+            yield Prose(f"Not shown, since a small count would follow from any part: {', '.join(hidden)}." + told)
 
 
 def _sensitive(pictures: Mapping[str, Picture]) -> Iterator[Block]:

@@ -47,15 +47,15 @@ def distribution(name: str, found: DistributionDetails) -> Picture:
             rows = _rows(cell, side)
             width = max(1.0, x(rows / max(1, totals[side])) - _LABEL) if rows else 0.0
             at = top + 13 * position
-            canvas.rect(side, _LABEL, at, width, 11, f"{side}: {number(rows)} rows of {words}")
+            canvas.rect(side, _LABEL, at, width, 11, f"{side}: {number(rows)} {found.counted} of {words}")
             canvas.text("small", _LABEL + width + 5, at + 10, number(rows))
     return Picture(
         name=name,
-        title=f"{found.name}: rows by label" + ("" if found.level is None else f" of level {found.level}"),
+        title=f"{found.name}: {found.counted} by label" + ("" if found.level is None else f" of level {found.level}"),
         description=_said(found),
         size=(WIDTH, _TOP + step * len(found.cells)),
         marks=canvas.marks,
-        heads=["label", *(head for side in sides for head in (f"{side}: rows#", "share#"))],
+        heads=["label", *(head for side in sides for head in (f"{side}: {found.counted}#", "share#"))],
         rows=[
             [
                 label_in_words(cell),
@@ -82,7 +82,10 @@ def _share(cell: CellDetails, side: str, total: int) -> str:
 
 
 def _said(found: DistributionDetails) -> str:
-    said = f"Labels with fewer than {number(found.least)} rows of the source, of the release or suppressed are merged."
+    few = f"fewer than {number(found.least)} {found.counted}"
+    said = f"Labels with {few} of the source, of the release or suppressed are merged."
+    if found.counted == "persons":
+        said = f"Labels with {few} in the source, in the release or in the source alone are merged."
     if not found.source:
         said += f" The source is not shown: a count below {number(found.least)} would follow."
     return said

@@ -188,7 +188,8 @@ def _moment(value: exp.Expr, type_name: str) -> exp.Expr:
     moment = _call("accurateCast", value, type_name)
     written, given = _call("toString", moment), _call("toString", value)
     longer, shorter = (given, written) if type_name == "Date32" else (written, given)
-    strange = exp.Not(this=_call("startsWith", longer, shorter))
+    # Of NULL the text below it is looked at, which is no date.
+    strange = _call("ifNull", exp.Not(this=_call("startsWith", longer, shorter)), exp.Literal.number(0))
     return exp.Paren(
         this=exp.Add(this=moment, expression=_call("throwIf", strange, "a text is no date that ClickHouse can hold"))
     )

@@ -121,6 +121,13 @@ def _unfit(spec: Spec) -> Iterator[Problem]:
         yield Problem("ledger: dbt builds the release, which is neither compared nor recorded; publish with anonymize")
     if spec.recoding.keep is not None:
         yield Problem("recoding.keep: the model that is written is the recoding, and dbt builds it; leave keep out")
+    for column, hierarchy in spec.quasi_identifiers.items():
+        if hierarchy.as_ != "text":
+            yield Problem(
+                f"quasi_identifiers.{column}.as: the models of a dbt release are labels, and its tests judge no "
+                f"columns beside them; leave it out and compute {hierarchy.as_} from the label in a model after this "
+                "one, or publish with anonymize"
+            )
     for item in spec.privacy:
         reason = _untested(item)
         if reason is not None:

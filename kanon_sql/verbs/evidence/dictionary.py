@@ -7,7 +7,15 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from kanon_sql.engines import Column
-from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, PointHierarchy, PrefixHierarchy, QuasiIdentifier, Spec
+from kanon_sql.spec import (
+    ComputedColumn,
+    DatesHierarchy,
+    IntervalsHierarchy,
+    PointHierarchy,
+    PrefixHierarchy,
+    QuasiIdentifier,
+    Spec,
+)
 from kanon_sql.verbs.evidence.published import Published
 
 __all__ = ["Became", "Entry", "dictionary", "level_meaning"]
@@ -71,6 +79,9 @@ def dictionary(
 
 
 def _other(spec: Spec, name: str, *, is_there: bool, in_source: bool) -> tuple[str, Became, None, None, str]:
+    beside = {column.name: column for column in spec.computed}
+    if is_there and name in beside:
+        return "computed from a label", "generalized", None, None, _computed(beside[name])
     roles = list(_roles(spec, name))
     role = " and ".join(roles) or "not named in the spec"
     if not is_there:
@@ -92,6 +103,12 @@ def _other(spec: Spec, name: str, *, is_there: bool, in_source: bool) -> tuple[s
         if value is not None
     ]  # fmt: skip
     return role, "released", None, None, "; ".join(done)
+
+
+def _computed(column: ComputedColumn) -> str:
+    """What stands beside a label: that it tells no more was seen when the table was opened."""
+    said = {"from": "where it begins", "to": "where it ends, which is not in it", "mid": "its middle"}[column.part]
+    return f"what the label of {column.of} says as a {'date' if column.dates else 'number'}: {said}"
 
 
 def _roles(spec: Spec, name: str) -> Iterator[str]:

@@ -81,10 +81,13 @@ def safe_harbor(spec: Spec, entries: Sequence[Entry], zip_codes: Mapping[str, Zi
         zip_codes: column -> what was counted of it against a population.
     """
     seen: dict[Kind, list[Seen]] = {kind: [] for kind in KINDS}
+    labels = {entry.column: entry for entry in entries if entry.became != "dropped"}
+    beside = {column.name: labels[column.of] for column in spec.computed if column.of in labels}
     for entry in entries:
         kind = kind_of_words(words_of(entry.column))
         if kind is not None:
-            seen[kind].append(Seen(entry.column, *_answered(spec, entry, kind, zip_codes)))
+            # What stands beside a label says what the label does, as a number or a date.
+            seen[kind].append(Seen(entry.column, *_answered(spec, beside.get(entry.column, entry), kind, zip_codes)))
     return [Listed(kind.letter, kind.what, kind.rule, columns) for kind, columns in seen.items()]
 
 

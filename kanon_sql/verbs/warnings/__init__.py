@@ -15,11 +15,13 @@ from kanon_sql.sql import Relation, source_relation
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.columns import nearly_unique, withheld
 from kanon_sql.verbs.warnings.handling import failed_by, heeded, refuse_fatal_warnings, refuse_to_fail
+from kanon_sql.verbs.warnings.linked import linked_rows
 from kanon_sql.verbs.warnings.persons import persons_in_choice, persons_in_table, repeated_persons
 from kanon_sql.verbs.warnings.uneven import uneven
 
 __all__ = [
     "failed_by",
+    "linked_rows",
     "refuse_fatal_warnings",
     "refuse_to_fail",
     "warnings_of_plan",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.spec import Spec
+from kanon_sql.spec import CloakSpec, Spec
 from kanon_sql.verbs.result import Warned
 
 __all__ = ["failed_by", "heeded", "refuse_fatal_warnings", "refuse_to_fail"]
@@ -16,7 +16,7 @@ def heeded(spec: Spec, found: Sequence[Warned]) -> list[Warned]:
     return [item for item in found if spec.warnings.of(item.code) != "allow"]
 
 
-def failed_by(spec: Spec, found: Sequence[Warned], *, on_any: bool) -> str | None:
+def failed_by(spec: Spec | CloakSpec, found: Sequence[Warned], *, on_any: bool) -> str | None:
     """Why warnings fail a run, in a clause; None if they do not.
 
     Args:

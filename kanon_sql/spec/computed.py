@@ -1,0 +1,162 @@
+"""Released columns that can be computed with: what they are called, and where labels have no numbers to give.
+
+A quasi-identifier is released as a label, which is text. With ``as: bounds`` or ``as: midpoint`` the label has columns
+beside it that say the same as numbers or dates. They are made from the label's text and from nothing else, so rows that
+have one label have one value of them: the label stays what classes are made by.
+
+With ``as: number`` the column itself is what it is in the source. There is no label then, and so no other level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from kanon_sql.spec.checks import Fault, Loc, quote
+
+if TYPE_CHECKING:
+    from kanon_sql.spec.hierarchy import QuasiIdentifier
+    from kanon_sql.spec.model import Spec
+
+__all__ = ["FORMS", "ComputedColumn", "computed_columns", "computed_faults", "named_beside", "sortable_faults"]
+
+FORMS = ("text", "bounds", "midpoint", "number")
+"""What a quasi-identifier may be released as."""
+
+_PARTS: Mapping[str, tuple[Literal["from", "to", "mid"], ...]] = {"bounds": ("from", "to"), "midpoint": ("mid",)}
+
+
+@dataclass(frozen=True)
+class ComputedColumn:
+    """A released column that says in numbers or dates what a label says.
+
+    Attributes:
+        name: of the column.
+        of: the quasi-identifier whose label it is made from.
+        part: where the label begins, where it ends, or its middle.
+        dates: it holds dates, else numbers.
+    """
+
+    name: str
+    of: str
+    part: Literal["from", "to", "mid"]
+    dates: bool
+
+
+def computed_columns(quasi_identifiers: Mapping[str, QuasiIdentifier]) -> tuple[ComputedColumn, ...]:
+    """The columns that are released beside the labels of quasi-identifiers, such as ``age_from`` and ``age_to``."""
+    return tuple(
+        ComputedColumn(f"{name}_{part}", name, part, item.dates is not None)
+        for name, item in quasi_identifiers.items()
+        for part in _PARTS.get(item.as_, ())
+    )
+
+
+def named_beside(labels: Iterable[str], names: Collection[str]) -> tuple[ComputedColumn, ...]:
+    """Columns of a table that are called as what stands beside labels, where no spec says what they are.
+
+    Args:
+        labels: the quasi-identifiers.
+        names: the table's other columns.
+    """
+    return tuple(
+        ComputedColumn(f"{label}_{part}", label, part, dates=False)
+        for label in labels
+        for parts in _PARTS.values()
+        for part in parts
+        if f"{label}_{part}" in names
+    )
+
+
+def computed_faults(spec: Spec) -> Iterator[Fault]:
+    """What a quasi-identifier cannot be released as."""
+    for name, item in spec.quasi_identifiers.items():
+        loc: Loc = ("quasi_identifiers", name, "as")
+        if item.as_ in _PARTS:
+            yield from (Fault(loc, why) for why in _without_bounds(spec, name, item))
+        if item.as_ == "number":
+            yield from (Fault(loc, why) for why in _without_numbers(spec, item))
+        if item.labels == "sortable":
+            yield from (Fault(("quasi_identifiers", name, "labels"), why) for why in _of_values(spec, name))
+    yield from _taken(spec)
+
+
+def _without_bounds(spec: Spec, name: str, item: QuasiIdentifier) -> Iterator[str]:
+    """Why labels have no ends, or no middle."""
+    if item.intervals is None and item.dates is None:
+        yield f"as: {item.as_} reads the ends of intervals, and this hierarchy has none; it is for 'intervals'" + (
+            " and 'dates'" if item.as_ == "bounds" else ""
+        )
+    elif item.intervals is None and item.as_ == "midpoint":
+        yield "the middle of a month or a year is no day of its own; use as: bounds, whose dates are days"
+    yield from _of_values(spec, name)
+    if spec.m_invariance is not None:
+        yield f"as: {item.as_} is not for m_invariance, whose releases are held to a history of their own; leave it out"
+
+
+def _of_values(spec: Spec, name: str) -> Iterator[str]:
+    """Why labels are not those of the hierarchy."""
+    what: str | None = None
+    if spec.search.of_intervals:
+        what = spec.search.algorithm
+    elif spec.recoding.method == "mondrian":
+        what = "recoding: mondrian"
+    elif name in (spec.recoding.ranges or ()):
+        what = "recoding.ranges"
+    if what is not None:
+        yield (
+            f"{what} makes labels of the values that occur, whose ends are values themselves and not the ends of the "
+            "hierarchy's half-open intervals; leave it out"
+        )
+    elif name in (spec.recoding.columns or {}):
+        yield "recoding.columns releases this column as a number already; leave it out"
+
+
+def _without_numbers(spec: Spec, item: QuasiIdentifier) -> Iterator[str]:
+    """Why a column cannot keep its type."""
+    if item.maximum_level != 0:
+        yield (
+            "as: number keeps the type of the value, and above level 0 a label is text, so that the type would depend "
+            "on the search; add maximum_level: 0, or use as: bounds or midpoint"
+        )
+    others = {
+        "suppression.style: mask": spec.suppression.style == "mask",
+        f"recoding: {spec.recoding.method}": not spec.recoding.is_full_domain,
+        "differential_privacy": spec.differential_privacy is not None,
+        "m_invariance": spec.m_invariance is not None,
+    }
+    for what, asked in others.items():
+        if asked:
+            yield f"as: number is a value in every row, and {what} releases labels, * among them; use as: text"
+    if item.point is not None:
+        yield "a cell of two columns is no number; use as: text"
+
+
+def _taken(spec: Spec) -> Iterator[Fault]:
+    """Columns whose name another released column has."""
+    roles: Iterable[str] = (*spec.quasi_identifiers, *spec.identifiers, *spec.sensitive, *spec.keep)
+    taken = {name.casefold() for name in (*roles, *([] if spec.unit is None else [spec.unit]))}
+    for column in spec.computed:
+        if column.name.casefold() in taken:
+            why = f"the release would have two columns {quote(column.name)}; rename the other one in a source query"
+            yield Fault(("quasi_identifiers", column.of, "as"), why)
+        taken.add(column.name.casefold())
+
+
+def sortable_faults(item: QuasiIdentifier) -> Iterator[Fault]:
+    """Labels that no number of digits would sort: every end has to be known, and none below zero."""
+    if item.labels != "sortable" or item.intervals is None:
+        return
+    if item.bottom is None or item.top is None:
+        why = (
+            "sortable labels are padded to as many digits as 'top' has, and begin at 'bottom', so that they do not "
+            "depend on the rows; add both, such as bottom: 0, top: 90"
+        )
+        yield Fault(("labels",), why, True)
+    elif item.bottom < 0:
+        why = (
+            "as text, -10 comes after -1: labels below zero have no order that a database would sort; raise bottom to "
+            "0, shift the numbers in a source query, or use as: bounds, which sorts as numbers"
+        )
+        yield Fault(("labels",), why, True)
