@@ -185,6 +185,20 @@ def test_who_is_new_alone_is_found(database: Database) -> None:
     assert measured(result, OF_NEWCOMERS) == (1, 1, 1.0)
 
 
+def test_versions_that_cross_by_hand(database: Database) -> None:
+    """One version by x, the other by y: each row of before may be in both groups of the latter, which is counted once.
+
+    Of before are 2 and 1 rows, all of them flu; later there are 2 and 2. Of the 3 at most 2 are in the other group: 1
+    of the 2 in each group is of before, and 1 may be new.
+    """
+    before: list[Record] = [(0, 0, "flu"), (0, 1, "flu"), (1, 1, "flu")]
+    after: list[Record] = [*before, (1, 0, "flu")]
+    result = run(database, after, [released(before, (0, 3)), released(after, (3, 0))], 2)
+    assert measured(result, OF_NEWCOMERS) == (4, 4, 1.0)
+    world = World(before, after, (0, 3), (3, 0))
+    assert expected(after, world.left_new, 2) == (4, 4, 1.0)
+
+
 def test_of_several_versions_the_worst_pair_counts(database: Database) -> None:
     """The oldest is given first; what the last two tell is told although the first two tell nothing."""
     first: list[Record] = [(0, 0, value) for value in ("flu", "flu", "cold", "cold")]

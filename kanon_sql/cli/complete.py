@@ -19,9 +19,9 @@ DIALECTS = (
 """The dialects of ``render``; written out, since what defines them imports the SQL parser."""
 
 ATTACKS = (
-    "linking", "homogeneity", "background", "skewness", "similarity", "complementary", "composition",
-    "correspondence", "correspondence_backward", "views", "unsorted", "consistency", "mapping", "minimality",
-    "downcoding", "definetti",
+    "linking", "homogeneity", "background", "skewness", "similarity", "complementary", "composition", "views",
+    "unsorted", "consistency", "correspondence", "correspondence_backward", "mapping", "minimality", "downcoding",
+    "definetti",
 )  # fmt: skip
 """The attacks of ``audit`` in their order, those on request last; written out for the same reason."""
 
