@@ -114,9 +114,10 @@ def refuse_foreign_release(workspace: Workspace, spec: Origin, *, key: str = "re
             _refuse_other_use(run_id, shown, key)
             return run_id
         _refuse_made_anew(workspace, release, manifest)
-    if kind != wanted and wanted == "table" and workspace.engine.view_mark(release) is not None:
+    if kind != wanted and (workspace.engine.mark(release) or workspace.engine.view_mark(release)) is not None:
+        stands = "a guarded view" if kind == "view" else "a table of ours"
         raise SpecError(
-            f"{key}: {shown!r} is a guarded view, and no table takes its place; choose another name, or drop it first"
+            f"{key}: {shown!r} is {stands}, and no {wanted} takes its place; choose another name, or drop it first"
         )
     raise SpecError(
         f"{key}: there is already a {kind} {shown!r} that kanon_sql did not publish; "
