@@ -301,7 +301,9 @@ def test_on_request_is_left_out_unless_it_is_named(
     clinic: Database, templates: Path, registered: list[AttackMethod]
 ) -> None:
     register(Costly())
-    assert {*ON_REQUEST} == {"mapping", "minimality", "downcoding", "definetti", "costly"}
+    assert {*ON_REQUEST} == {
+        "correspondence", "correspondence_backward", "mapping", "minimality", "downcoding", "definetti", "costly",
+    }  # fmt: skip
     assert audit(clinic.engine, spec_of()).left_out["costly"] == COSTLY_ESTIMATE
     assert [attack.name for attack in audit(clinic.engine, spec_of(), attacks=["costly"]).attacks] == ["costly"]
 
@@ -376,8 +378,8 @@ def test_what_is_written_out_elsewhere_is_what_is_registered() -> None:
 
 def test_the_help_lists_every_attack_and_says_which_are_left_out() -> None:
     shown = " ".join(CliRunner().invoke(app, ["audit", "--help"], env={"COLUMNS": "200"}).output.split())
-    assert f"{', '.join(ATTACKS)}. If not given, all that can be run but the last four." in shown
-    assert tuple(ATTACKS)[-4:] == tuple(ON_REQUEST)
+    assert f"{', '.join(ATTACKS)}. If not given, all that can be run but the last six." in shown
+    assert tuple(ATTACKS)[-6:] == tuple(ON_REQUEST)
 
 
 def places() -> list[Path]:

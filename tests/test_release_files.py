@@ -579,8 +579,8 @@ def test_other_engines_refuse_and_say_why(folder: Path) -> None:
         ({"release": {"file": "s3://a/b.csv"}}, "got a URL"),
         ({"release": {"file": 3}}, "release.file: expected a file name"),
         ({"release": {"file": "a.csv", "table": "x"}}, "release.table: unknown key"),
-        ({"release": {"table": "x"}}, "release: expected a table name or {file: ...}, got a mapping"),
-        ({"release": {}}, "expected a table name or {file: ...}, got "),
+        ({"release": {"table": "x"}}, "release: expected a table name, {file: ...} or {view: ...}, got a mapping"),
+        ({"release": {}}, "expected a table name, {file: ...} or {view: ...}, got "),
         ({"release_file": {"file": "a.csv"}}, "unknown key 'release_file'"),
     ],
 )

@@ -106,7 +106,7 @@ SINGLE = {
     ),
     "release mapping": (
         HEAD + TAIL + "release: {a: b}\n",
-        "5:10: release: expected a table name or {file: ...}, got a mapping",
+        "5:10: release: expected a table name, {file: ...} or {view: ...}, got a mapping",
     ),
     "release is source": (
         HEAD + TAIL + "release: VISITS\n",

@@ -616,6 +616,21 @@ def run_attacks(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("CREATE TABLE masked AS SELECT '*' AS n, s FROM t")  # which may stand beside any level
     kanon_sql.audit(engine, strict, "masked", attacks=["consistency"])
     kanon_sql.audit(engine, strict, external="census", on=["n"], attacks=["mapping"])
+    kanon_sql.audit(engine, strict, earlier=["strict"], attacks=["correspondence", "correspondence_backward"])
+
+
+def run_guarded(connection: duckdb.DuckDBPyConnection) -> None:
+    """A view of labels of a tree that lists what occurs, and once more in the place of the first."""
+    connection.execute("CREATE TABLE guarded AS SELECT range AS n, 'c' || (range % 2) AS city FROM range(60)")
+    columns: dict[str, Any] = {
+        "n": {"intervals": [10], "minimum_level": 1},
+        "city": {"tree": {"east": ["c0"], "west": ["c1"]}, "minimum_level": 1, "maximum_level": 1},
+    }
+    view = {"view": "seen", "accept_sequence_risk": True}
+    given = {"version": 1, "source": "guarded", "release": view, "quasi_identifiers": columns}
+    for k in (2, 3):
+        spec = kanon_sql.Spec.from_dict({**given, "privacy": [{"k_anonymity": k}]})
+        assert kanon_sql.anonymize(kanon_sql.connect(connection), spec).passed
 
 
 def run_sequence(connection: duckdb.DuckDBPyConnection) -> None:
@@ -751,6 +766,7 @@ def test_every_template_is_used(used: set[str], tmp_path: Path) -> None:
         run_populations(connection)
         run_rows_and_records(connection)
         run_attacks(connection)
+        run_guarded(connection)
         run_sequence(connection)
         run_other_verbs(connection, tmp_path)
     run_parties()

@@ -41,6 +41,8 @@ _TITLES = {
     "SearchOptions": "search",
     "LedgerOptions": "ledger",
     "ReleaseSteps": "steps",
+    "ReleaseFile": "release: a file",
+    "GuardedView": "release: a guarded view",
     "Utility": "utility",
     "SampleStep": "steps: sample",
     "ColumnStep": "steps: columns",

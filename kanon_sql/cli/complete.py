@@ -20,7 +20,8 @@ DIALECTS = (
 
 ATTACKS = (
     "linking", "homogeneity", "background", "skewness", "similarity", "complementary", "composition", "views",
-    "unsorted", "consistency", "mapping", "minimality", "downcoding", "definetti",
+    "unsorted", "consistency", "correspondence", "correspondence_backward", "mapping", "minimality", "downcoding",
+    "definetti",
 )  # fmt: skip
 """The attacks of ``audit`` in their order, those on request last; written out for the same reason."""
 

@@ -245,6 +245,9 @@ class Engine(Protocol):
     def mark(self, parts: tuple[str, ...]) -> str | None:
         """The run that marked a table as its own (see ``Dialect.mark``); None for any other table, and for none."""
 
+    def view_mark(self, parts: tuple[str, ...]) -> str | None:
+        """The run whose mark is in the text of a view; None for any other view, and for none."""
+
     def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
         """The FROM form of a table, the user's query, or a file. Raises SpecError, UnsupportedError."""
 

@@ -107,6 +107,9 @@ class DryEngine:
     def mark(self, parts: tuple[str, ...]) -> None:
         """Nothing exists."""
 
+    def view_mark(self, parts: tuple[str, ...]) -> None:
+        """Nothing exists."""
+
     def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
         """The FROM form of a table, the user's query, or (DuckDB) a file."""
         if table is not None:

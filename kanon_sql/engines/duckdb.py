@@ -313,6 +313,12 @@ class DuckDBEngine(SessionEngine):
         rows = self.fetch(Statement("mark", f"SELECT comment FROM duckdb_tables() WHERE {where}"), 1)
         return None if not rows or rows[0][0] is None else str(rows[0][0])
 
+    def _definition(self, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
+        columns = ("database_name", "schema_name", "view_name")
+        where = " AND ".join(self._is(column, part) for column, part in zip(columns, full, strict=True))
+        rows = self.fetch(Statement("mark", f"SELECT sql FROM duckdb_views() WHERE {where}"), 1)
+        return None if not rows or rows[0][0] is None else str(rows[0][0])
+
     def _is(self, column: str, name: str) -> str:
         """A condition on the catalog; LOWER would also fold letters that names do not."""
         return f"translate({column}, {_CAPITALS}, lower({_CAPITALS})) = {literal(self.capabilities.folded(name))}"

@@ -170,6 +170,9 @@ class RelationalEngine(SessionEngine):
         found = self.backend.find(self, parts)
         return None if found is None or found[0] != "table" else self.backend.comment(self, parts, found[1])
 
+    def _definition(self, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
+        return self.backend.definition(self, full)
+
     def _file(self, path: str) -> str:
         raise UnsupportedError(
             f"source file {path}: {self.dialect.name} cannot read it; load it into a table, or use DuckDB"

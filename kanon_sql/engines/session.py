@@ -80,6 +80,15 @@ class SessionEngine(ABC):
     def _comment(self, parts: tuple[str, ...]) -> str | None:
         """What a table says of itself: its comment, or what stands for one; None when it says nothing."""
 
+    def _definition(self, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
+        """The text of a view; None where the engine does not tell.
+
+        Args:
+            parts: its name.
+            full: its full name, as :meth:`_find` says it.
+        """
+        return None
+
     @abstractmethod
     def _error(self, error: Exception, name: str) -> BaseException | None:
         """A driver's error as one of ours, without values; None when it is not the driver's.
@@ -163,6 +172,13 @@ class SessionEngine(ABC):
     def mark(self, parts: tuple[str, ...]) -> str | None:
         """The run that marked a table as its own; None for any other table, and for none."""
         return marked_run(self._comment(parts))
+
+    def view_mark(self, parts: tuple[str, ...]) -> str | None:
+        """The run whose mark is in the text of a view; None for any other view, and for none."""
+        found = self._find(parts)
+        if found is None or found[0] != "view" or self.dialect.guard is None:
+            return None
+        return marked_run(self._definition(parts, found[1]))
 
     def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
         """The FROM form of a table, the user's query, or a file."""

@@ -260,6 +260,13 @@ class SparkEngine(SessionEngine):
         found = self._table(parts)
         return None if found is None else found.description
 
+    def _definition(self, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
+        found = self._table(parts)
+        if found is None or found.isTemporary:
+            return None
+        rows = self.fetch(Statement("mark", f"SHOW CREATE TABLE {self.dialect.relation(parts)}"), 1)
+        return str(rows[0][0])
+
     def _file(self, path: str) -> str:
         raise UnsupportedError(
             f"source file {path}: on Spark write a source query, such as SELECT * FROM parquet.`{path}`"

@@ -103,6 +103,11 @@ def given_tables(verb: str, given: Any, arguments: Mapping[str, Any]) -> Iterato
             spec = _about(
                 arguments["spec"], given, source, place, contradicts=not checked, publishes=verb == "anonymize"
             )
+            if verb == "anonymize" and spec.release_view is not None:
+                raise UnsupportedError(
+                    "release.view: a guarded view is for readers of a database, and this table is given by a program; "
+                    "connect to the database where it is, or name a table"
+                )
             if verb == "anonymize" and spec.release_file is None:
                 spec = spec.model_copy(update={"release": place.release(arguments["spec"].release)})
             tables.arguments["spec"] = spec

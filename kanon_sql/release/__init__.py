@@ -23,10 +23,10 @@ from kanon_sql.release.file import (
     file_of,
     manifest_beside,
     publish_file,
-    refuse_foreign_file,
     snapshot,
     types_in,
 )
+from kanon_sql.release.guarded import refuse_forgotten
 from kanon_sql.release.invariant import (
     History,
     extended_history,
@@ -34,7 +34,7 @@ from kanon_sql.release.invariant import (
     invariant_release,
     publish_history,
 )
-from kanon_sql.release.kept import keep, kept_recoding, refuse_foreign_kept
+from kanon_sql.release.kept import keep, kept_recoding
 from kanon_sql.release.ledger import Entry, read_ledger, withdraw_entry
 from kanon_sql.release.manifest import (
     MANIFEST_TABLE,
@@ -46,6 +46,7 @@ from kanon_sql.release.manifest import (
     under_another_id,
 )
 from kanon_sql.release.publish import publish, put_back, refuse_foreign_release
+from kanon_sql.release.publish_view import publish_view, refuse_other_release
 from kanon_sql.release.unsafe_nodes import UnsafeNodes
 from kanon_sql.release.write import Written, staged, written_release
 from kanon_sql.release.write_source import labelled_by_person
@@ -87,12 +88,13 @@ __all__ = [
     "publish",
     "publish_file",
     "publish_history",
+    "publish_view",
     "published_manifest",
     "put_back",
     "read_ledger",
-    "refuse_foreign_file",
-    "refuse_foreign_kept",
     "refuse_foreign_release",
+    "refuse_forgotten",
+    "refuse_other_release",
     "refuse_spent",
     "sampling_for",
     "score_for",

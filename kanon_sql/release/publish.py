@@ -47,7 +47,7 @@ from kanon_sql.release.manifest import (
     release_key,
 )
 from kanon_sql.release.write import beside
-from kanon_sql.spec import Origin
+from kanon_sql.spec import Origin, Spec
 from kanon_sql.sql import Relation, Statement
 
 __all__ = ["HISTORY", "KEEP", "publish", "put_back", "refuse_foreign_release"]
@@ -86,6 +86,7 @@ def refuse_foreign_release(workspace: Workspace, spec: Origin, *, key: str = "re
     """
     assert spec.release is not None
     release = spec.release
+    wanted = "view" if isinstance(spec, Spec) and spec.release_view is not None and key == "release" else "table"
     dialect = workspace.dialect
     if dialect.longest_name is not None:
         most, unit = dialect.longest_name
@@ -103,7 +104,7 @@ def refuse_foreign_release(workspace: Workspace, spec: Origin, *, key: str = "re
     # A plain name is looked up in several places, a manifest speaks for its own only.
     manifest = beside(release, MANIFEST_TABLE)
     beside_it = (
-        kind == "table"
+        kind == wanted
         and workspace.engine.exists(manifest.parts) == "table"
         and _place(workspace.engine, release) == _place(workspace.engine, manifest.parts)
     )
@@ -113,6 +114,11 @@ def refuse_foreign_release(workspace: Workspace, spec: Origin, *, key: str = "re
             _refuse_other_use(run_id, shown, key)
             return run_id
         _refuse_made_anew(workspace, release, manifest)
+    if kind != wanted and (workspace.engine.mark(release) or workspace.engine.view_mark(release)) is not None:
+        stands = "a guarded view" if kind == "view" else "a table of ours"
+        raise SpecError(
+            f"{key}: {shown!r} is {stands}, and no {wanted} takes its place; choose another name, or drop it first"
+        )
     raise SpecError(
         f"{key}: there is already a {kind} {shown!r} that kanon_sql did not publish; "
         "choose another name, or drop or rename it first"
@@ -132,7 +138,7 @@ def _refuse_other_use(run_id: str, shown: str, key: str) -> None:
 
 def _published_by(workspace: Workspace, release: tuple[str, ...], manifest: Relation) -> str | None:
     """The run that wrote the table under a name, if its manifest says that it published it there, or was about to."""
-    run_id = workspace.engine.mark(release)
+    run_id = workspace.engine.mark(release) or workspace.engine.view_mark(release)
     if run_id is None:
         return None
     key = release_key(workspace.engine, release)
@@ -143,7 +149,7 @@ def _refuse_made_anew(workspace: Workspace, release: tuple[str, ...], manifest: 
     """Say why a table is not replaced although a manifest has its name."""
     key = release_key(workspace.engine, release)
     (named,) = workspace.row("release/manifest/named", table=manifest, release_name=key)
-    if not named:
+    if not named or workspace.engine.exists(release) == "view":
         return
     mark = workspace.dialect.mark(release, "RUN")
     raise SpecError(

@@ -19,13 +19,14 @@ from kanon_sql.hierarchies import computed_value, refuse_untrue_columns, value_t
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.differential.mechanism import write_drawn
 from kanon_sql.release.file import WrittenFile, formulas_in, read_back, session_table, written_file
+from kanon_sql.release.guarded import guarded_table, view_notes
 from kanon_sql.release.write_counted import write_repeated, write_repeated_classes
 from kanon_sql.release.write_recoded import refuse_other_cells
 from kanon_sql.release.write_source import MARK, UNIT, free_name, outputs_of, released_names, write_from_source
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, slot
 
-__all__ = ["Written", "beside", "staged", "written_release"]
+__all__ = ["Written", "beside", "staged", "verify_view", "written_release"]
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Written:
         note: what the user should know about it, if anything.
         file: the file that holds the release and that ``table`` was read from; None where the table is published.
         formulas: what the user should know of texts in the file that a spreadsheet may run, if anything.
+        notes: what the user should know about a view.
     """
 
     table: Relation
@@ -53,6 +55,12 @@ class Written:
     note: str | None
     file: WrittenFile | None = None
     formulas: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> list[str]:
+        """All that the user should know about it."""
+        return [*(note for note in (self.note, self.formulas) if note is not None), *self.notes]
 
 
 def beside(release: tuple[str, ...], name: str) -> Relation:
@@ -91,6 +99,9 @@ def written_release(workspace: Workspace, choice: Choice) -> Iterator[Written]:
     if choice.spec.release_file is not None:
         with _of_the_session(workspace) as target, ExitStack() as until_published:
             yield _write(workspace, choice, target, until_published)
+        return
+    if choice.spec.release_view is not None:
+        yield _read_view(workspace, choice)
         return
     assert choice.spec.release is not None
     with staged(workspace, choice.spec.release) as target:
@@ -210,6 +221,48 @@ def _computed(choice: Choice) -> dict[str, Sql]:
         )
         for column in choice.spec.computed
     }
+
+
+def _read_view(workspace: Workspace, choice: Choice) -> Written:
+    """What a guarded view would show now, verified."""
+    _refuse_more_suppressed(choice.spec, choice.sets.rows, choice.suppressed_rows)
+    table, unit = guarded_table(workspace, choice)
+    names = [str(item["name"]) for item in outputs_of(choice)]
+    persons = None
+    if unit is not None:
+        persons = int(workspace.row("release/count", table=table, mark=None, unit=unit)[-1])
+    workspace.report("verifying what the view shows", None)
+    examination = _verify(
+        workspace, choice, table, [*names, *([] if unit is None else [unit])],
+        expected=choice.sets.rows - choice.suppressed_rows, masked=0,
+        persons_in=None if unit is None else (table, unit, None),
+    )  # fmt: skip
+    return Written(
+        table=table,
+        examination=examination,
+        rows=examination.rows,
+        released=examination.rows,
+        masked=0,
+        persons=persons,
+        note=None,
+        notes=view_notes(workspace, choice),
+    )
+
+
+def verify_view(workspace: Workspace, choice: Choice) -> None:
+    """Examine a view as its readers see it; rows may have come or gone since its query was verified.
+
+    Raises:
+        VerificationError: it is not what was promised.
+    """
+    assert choice.spec.release is not None
+    view = Relation(choice.spec.release)
+    columns = workspace.columns(view)
+    if list(columns) != [str(item["name"]) for item in outputs_of(choice)]:
+        raise VerificationError("verification: the view does not have the promised columns; it was dropped")
+    _refuse_other_labels(workspace, choice, view, masked=False)
+    if choice.spec.unit is None and not choice.examine(workspace, view, columns, None).passed:
+        raise VerificationError("verification: the view does not satisfy the requirements; it was dropped")
 
 
 def _refuse_more_suppressed(spec: Spec, rows: int, suppressed_rows: int) -> None:

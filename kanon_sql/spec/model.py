@@ -33,6 +33,7 @@ from kanon_sql.spec.recoding_faults import classify_faults, level_faults, recodi
 from kanon_sql.spec.redact import redact_location, redact_sql, sha256
 from kanon_sql.spec.registry import parse_requirement, requirements
 from kanon_sql.spec.release_file import AS_KEY, STREAM, ReleaseFile, apart, release_file_faults, together
+from kanon_sql.spec.release_view import AS_VIEW_KEY, GuardedView, release_view_faults
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement
 from kanon_sql.spec.roles import requirement_faults, role_faults
@@ -80,8 +81,9 @@ class Spec(Displayed, Part):
     Attributes:
         version: the version of the format, 1.
         source: the table, view, query or file to anonymize; it may be left out where the table itself is given.
-        release: the table to publish; None where nothing is published, or a file.
+        release: the table or view to publish; None where nothing is published, or a file.
         release_file: the file to publish, which ``release: {file: ...}`` says; None for none.
+        release_view: that the release is a view, which ``release: {view: ...}`` says; None where it is none.
         unit: the column that identifies the protected person; None to protect rows.
         identifiers: columns that are never released.
         quasi_identifiers: column -> hierarchy, in the order of a node's levels.
@@ -128,8 +130,9 @@ class Spec(Displayed, Part):
         tuple[str, ...] | None,
         checked(table_name),
         WithJsonSchema({"anyOf": [*TABLE_NAME["anyOf"], {"type": "null"}]}),
-    ] = Field(default=None, description="The table to publish, or {file: ...}.")
+    ] = Field(default=None, description="The table to publish, {file: ...} or {view: ...}.")
     release_file: ReleaseFile | None = Field(default=None, description="The file to publish.")
+    release_view: GuardedView | None = Field(default=None, description="The view to publish.")
     unit: Annotated[
         str | None,
         checked(text("a column name")),
@@ -239,7 +242,7 @@ class Spec(Displayed, Part):
 
     @classmethod
     def written(cls, value: Any) -> Any:
-        """A release that is a file has a field of its own, so that nobody takes its path for a table's name."""
+        """A release that is a file or a view has a field of its own: nobody takes its path for a table's name."""
         return apart(value)
 
     # --- What the keys say together ---
@@ -288,6 +291,7 @@ class Spec(Displayed, Part):
             yield from point_faults(value)
             yield from computed_faults(value)
             yield from release_file_faults(value)
+            yield from release_view_faults(value)
         if value is not None and value.utility is not None:
             yield from classify_faults(value, value.utility.classify, ("utility", "classify"))
         if value is not None and value.steps is not None:
@@ -378,10 +382,12 @@ class Spec(Displayed, Part):
         }
 
     @property
-    def publishes(self) -> str | dict[str, str] | None:
-        """What is published, in the form a spec is written in: a table's name or ``{file: ...}``; None for nothing."""
+    def publishes(self) -> str | dict[str, str | bool] | None:
+        """What is published, in the form a spec is written in: a name, ``{file: ...}`` or ``{view: ...}``, or None."""
         if self.release_file is not None:
             return {"file": self.release_file.file}
+        if self.release_view is not None and self.release is not None:
+            return {"view": format_table_name(self.release), "accept_sequence_risk": True}
         return None if self.release is None else format_table_name(self.release)
 
     @property
@@ -442,8 +448,9 @@ class Spec(Displayed, Part):
         del definitions[Requirement.__name__]
         schema = _renamed({"$defs": definitions, **schema})
         tidy(schema)
-        del schema["properties"][AS_KEY]
-        schema["properties"]["release"]["anyOf"].append({"$ref": f"#/$defs/{ReleaseFile.__name__}"})
+        for key, kind_of_release in ((AS_KEY, ReleaseFile), (AS_VIEW_KEY, GuardedView)):
+            del schema["properties"][key]
+            schema["properties"]["release"]["anyOf"].append({"$ref": f"#/$defs/{kind_of_release.__name__}"})
         for name in ("source", "suppression", "search", "recoding", "warnings"):
             schema["properties"][name] = {"anyOf": [schema["properties"][name], {"type": "null"}]}
         return {

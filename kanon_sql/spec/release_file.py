@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field, ValidationError, WithJsonSchema
 
 from kanon_sql.spec.checks import Fault, Part, checked, fail, kind, text
+from kanon_sql.spec.hierarchy import table_name
+from kanon_sql.spec.release_view import AS_VIEW_KEY
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
@@ -49,7 +51,7 @@ class ReleaseFile(Part):
         file: a Parquet or CSV path, relative to the spec file; ``-`` for standard output.
     """
 
-    expected: ClassVar[str] = "a table name or {file: ...}"
+    expected: ClassVar[str] = "a table name, {file: ...} or {view: ...}"
 
     file: Annotated[str, checked(_file), WithJsonSchema({"type": "string", "minLength": 1})] = Field(
         description="The Parquet or CSV file to publish; - for standard output."
@@ -64,19 +66,32 @@ class ReleaseFile(Part):
 
 
 def apart(value: Any) -> Any:
-    """A spec as it is written, with a release that is a file under a key of its own."""
+    """A spec as it is written, with a release that is a file or a view under a key of its own."""
     if not isinstance(value, Mapping):
         return value
     if AS_KEY in value:
         fail(f"unknown key {AS_KEY!r}; write release: {{file: out.parquet}}")
-    if isinstance(value.get("release"), Mapping):
-        return {**value, "release": None, AS_KEY: value["release"]}
+    if AS_VIEW_KEY in value:
+        fail(f"unknown key {AS_VIEW_KEY!r}; write release: {{view: NAME, accept_sequence_risk: true}}")
+    release = value.get("release")
+    if isinstance(release, Mapping):
+        if "view" in release:
+            return {**value, "release": _named(release["view"]), AS_VIEW_KEY: release}
+        return {**value, "release": None, AS_KEY: release}
     return value
+
+
+def _named(view: object) -> object:
+    """A view's name, where it is one: what is wrong with it is said of the view alone."""
+    try:
+        return table_name(view)
+    except ValidationError:
+        return None
 
 
 def together(loc: tuple[str | int, ...]) -> tuple[str | int, ...]:
     """Where in the spec as it is written a problem lies."""
-    return ("release", *loc[1:]) if loc[:1] == (AS_KEY,) else loc
+    return ("release", *loc[1:]) if loc[:1] in ((AS_KEY,), (AS_VIEW_KEY,)) else loc
 
 
 def release_file_faults(spec: Spec) -> Iterator[Fault]:

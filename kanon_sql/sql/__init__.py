@@ -7,7 +7,7 @@ filter. A ``Dialect`` rewrites the checked tree where its engine differs, and wr
 from __future__ import annotations
 
 from kanon_sql.sql.dialects import PORTABLE, Dialect, dialect_named
-from kanon_sql.sql.dialects.base import WORD, marked_run
+from kanon_sql.sql.dialects.base import WORD, mark_text, marked_run
 from kanon_sql.sql.dialects.clickhouse import RENAMING
 from kanon_sql.sql.dialects.mysql import MariaDB, MySQL
 from kanon_sql.sql.dialects.oracle import Oracle
@@ -60,6 +60,7 @@ __all__ = [
     "level_expression",
     "literal",
     "looking_at",
+    "mark_text",
     "marked_run",
     "named_tables",
     "parsed",

@@ -29,9 +29,8 @@ from kanon_sql.release import (
     keep,
     publish,
     publish_file,
-    refuse_foreign_file,
-    refuse_foreign_kept,
-    refuse_foreign_release,
+    publish_view,
+    refuse_other_release,
     written_release,
 )
 from kanon_sql.search import MAX_NODES
@@ -92,7 +91,7 @@ def anonymize(
         violates them together with the releases of the ledger, or when a warning is an error.
 
     Raises:
-        UnsupportedError: the release is a file, and the engine writes none.
+        UnsupportedError: the release is a file, and the engine writes none; or a view that it cannot guard.
         SpecError: the spec names no release, something else stands under the release's name, or the ledger
             holds a release that cannot be compared with.
         UnsupportedError: ``distributions`` was asked for where labels overlap or persons are protected.
@@ -107,7 +106,9 @@ def anonymize(
         [('9410*',), ('9411*',), ('9412*',), ('9413*',)]
     """
     if spec.publishes is None:
-        raise SpecError("release: missing; anonymize needs the name of the table to publish, or a {file: ...}")
+        raise SpecError(
+            "release: missing; anonymize needs the name of the table to publish, {file: ...} or {view: ...}"
+        )
     if all_minimal:
         refuse_nodes_of_local(spec, "--all-minimal")
     if engine.read_only and spec.release_file is None:
@@ -138,11 +139,7 @@ def anonymize(
         refuse_untrue(engine, spec.source.table)
         # Publishing takes a transaction of its own: whether there can be one is known before the search.
         with open_workspace(engine, source_of(engine, spec), report) as workspace, engine.transaction():
-            if spec.release_file is None:
-                refuse_foreign_release(workspace, spec)
-            else:
-                refuse_foreign_file(engine, spec)
-            refuse_foreign_kept(workspace, spec)
+            refuse_other_release(workspace, spec)
             earlier = None if spec.ledger is None else comparable_releases(workspace, spec)
 
         if spec.recoding.is_full_domain:
@@ -287,7 +284,7 @@ def released(
                 *found.notes,
                 *notes_of_steps(steps),
                 *notes_of_local(found),
-                *(note for note in (written.note, written.formulas) if note is not None),
+                *written.said,
             ],
             intervals=found.intervals if isinstance(found, Chosen) else None,
             recoding=found.to_dict() if isinstance(found, Recoded) else None,
@@ -309,7 +306,9 @@ def released(
         entry = None
         if isinstance(found, Chosen) and earlier is not None:
             entry = addition(found, written, earlier, rows)
-        if written.file is None:
+        if spec.release_view is not None:
+            publish_view(found.workspace, choice, manifest)
+        elif written.file is None:
             publish(found.workspace, spec, written.table, manifest, entry)
         else:
             found.workspace.report("publishing", None)

@@ -12,7 +12,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch, rows_in_words, searched
 from kanon_sql.frequency import source_of
 from kanon_sql.recode import Kept, Recoded, applied
-from kanon_sql.release import comparable_releases, kept_recoding, refuse_foreign_release
+from kanon_sql.release import comparable_releases, kept_recoding, refuse_foreign_release, refuse_forgotten
 from kanon_sql.search import Batch
 from kanon_sql.spec import RecodingOptions, Source, Spec, parse_table_name
 from kanon_sql.verbs.anonymize import released
@@ -103,8 +103,9 @@ def _of_new_rows(spec: Spec, source: str | None, release: str | None) -> Spec:
     if source is not None:
         changes["source"] = Source.model_validate(source)
     if release is not None:
-        changes |= {"release": parse_table_name(release), "release_file": None}
+        changes |= {"release": parse_table_name(release), "release_file": None, "release_view": None}
     found = spec.model_copy(update=changes)
+    refuse_forgotten(found)
     if found.release is None:
         refuse_file(found, "apply")
         raise SpecError("release: missing; apply needs the name of the table to publish")

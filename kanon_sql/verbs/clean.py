@@ -146,7 +146,7 @@ class _Room:
         engine, name = self.workspace.engine, (*self.place, item.release_name)
         found = ScratchObject(format_table_name(name), item.run_id, item.published_at, "not published")
         record = Record(self.workspace, manifest, item.run_id)
-        if engine.mark(name) == item.run_id:
+        if item.run_id in (engine.mark(name), engine.view_mark(name)):
             if self.drop:
                 record.settle(item.published_at)
             return replace(found, state="settled" if self.drop else "published, not settled")

@@ -19,7 +19,7 @@ from kanon_sql.evaluate import (
 )
 from kanon_sql.frequency import build_frequency_sets, measured_models, populations_of, source_columns, source_of
 from kanon_sql.models import metric_for, models_of
-from kanon_sql.release import Choice, publish, written_release
+from kanon_sql.release import Choice, publish, publish_view, refuse_other_release, written_release
 from kanon_sql.search import Batch, Span
 from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, Spec, TableHierarchy
 from kanon_sql.sql import Statement, dialect_named, laid_out
@@ -107,6 +107,8 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
             )
     engine = DryEngine(dialect, _assumed_columns(spec))
     with open_workspace(engine, source_of(engine, spec)) as workspace:
+        if spec.release_view is not None:
+            refuse_other_release(workspace, spec)
         columns = source_columns(workspace, spec, "")
         models = models_of(spec)
         for requirement, model in zip(spec.privacy, models, strict=True):
@@ -155,7 +157,10 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
                 vectors=evaluator.releasable(spec, columns, levels),
             )
             with written_release(workspace, choice) as written:
-                publish(workspace, spec, written.table, {"published_at": "(the time)"}, unseen=True)
+                if spec.release_view is not None:
+                    publish_view(workspace, choice, {"published_at": "(the time)"}, unseen=True)
+                else:
+                    publish(workspace, spec, written.table, {"published_at": "(the time)"}, unseen=True)
     notes: tuple[str, ...] = (*_NOTES, _NO_CUTS) if spec.search.of_intervals else _NOTES
     if spec.release_file is not None:
         notes += ("The release is a file, which this script does not write: kanon-sql anonymize does that.",)

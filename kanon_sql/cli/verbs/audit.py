@@ -97,7 +97,7 @@ def audit(
             show_default=False,
             autocompletion=one_of(*ATTACKS),
             help=f"An attack to run, once each: {', '.join(ATTACKS)}. If not given, all that can be run but the "
-            "last four.",
+            "last six.",
         ),
     ] = None,
     rows: Annotated[

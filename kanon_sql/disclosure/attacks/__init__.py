@@ -15,6 +15,7 @@ from kanon_sql.disclosure.attacks.class_values import class_keys, class_values
 from kanon_sql.disclosure.attacks.complementary import Complementary
 from kanon_sql.disclosure.attacks.composition import Composition
 from kanon_sql.disclosure.attacks.consistency import Consistency
+from kanon_sql.disclosure.attacks.correspondence import Correspondence, Newcomers
 from kanon_sql.disclosure.attacks.definetti import DeFinetti
 from kanon_sql.disclosure.attacks.downcoding import Downcoding
 from kanon_sql.disclosure.attacks.homogeneity import Homogeneity
@@ -99,6 +100,8 @@ for _method in (
     Views(),
     UnsortedMatching(),
     Consistency(),
+    Correspondence(),
+    Newcomers(),
     Mapping(),
     Minimality(),
     Downcoding(),

@@ -20,6 +20,7 @@ class Others:
 
     Attributes:
         people: the source's vectors: ``q<i>``, ``p<j>``, ``row_count``.
+        joined: per release, the FROM form of the people (``vectors``) with the rows that may be theirs (``released``).
         candidates: per release, per vector of quasi-identifiers and of plain columns: ``matches``.
         plain: the plain columns that every release has.
         quasi_identifiers: how many there are.
@@ -30,6 +31,7 @@ class Others:
     """
 
     people: Relation
+    joined: Sequence[Sql]
     candidates: Sequence[Relation]
     plain: Sequence[str]
     quasi_identifiers: int
@@ -83,7 +85,7 @@ def other_releases(scene: Scene, earlier: Sequence[Target], plain: Sequence[str]
     lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers)
     keys, each = [f"q{index}" for index, _ in enumerate(names)], scene.workspace.table(f"{what}_each")
     scene.workspace.execute("disclosure/attacks/people", target=each, vectors=people, quasi_identifiers=len(names))
-    candidates, notes, sizes = [], list[str](), list[int]()
+    candidates, together, notes, sizes = [], list[Sql](), list[str](), list[int]()
     for number, table in enumerate(releases):
         has = [index for index, name in enumerate(names) if name in table.columns]
         own = [lookups[index] for index in has]
@@ -118,5 +120,6 @@ def other_releases(scene: Scene, earlier: Sequence[Target], plain: Sequence[str]
             plain=len(plain),
         )
         candidates.append(target)
+        together.append(joined)
     nobody = not sizes[0] or not any(sizes[1:])
-    return Others(people, candidates, plain, len(names), lookups, notes, nobody, what)
+    return Others(people, together, candidates, plain, len(names), lookups, notes, nobody, what)

@@ -104,6 +104,10 @@ class Backend(ABC):
             full: its full name, as :meth:`find` says it.
         """
 
+    def definition(self, engine: RelationalEngine, full: tuple[str, ...]) -> str | None:
+        """The text of a view that is there; None where it is not told. ``full`` is as :meth:`find` says it."""
+        return None
+
     def estimate(self, engine: RelationalEngine, relation: str) -> Estimate | None:
         """What the planner expects of reading a FROM form; None when it does not say."""
         return None

@@ -227,6 +227,15 @@ class MariaDBBackend(Backend):
         )
         return next((str(comment) for found, comment in rows if found == full[-1]), None)
 
+    def definition(self, engine: RelationalEngine, full: tuple[str, ...]) -> str | None:
+        """As the server writes it, to those who may see it."""
+        schema, name = map(self.dialect.literal, full)
+        rows = engine.scalars(
+            "SELECT table_name, view_definition FROM information_schema.views "
+            f"WHERE table_schema = {schema} AND table_name = {name}"
+        )
+        return next((str(text) for found, text in rows if found == full[-1]), None)
+
     def estimate(self, engine: RelationalEngine, relation: str) -> Estimate | None:
         """EXPLAIN's rows of every table that is read."""
         (answer,) = self.first(engine, f"EXPLAIN FORMAT=JSON SELECT * FROM {relation} AS kanon_relation")

@@ -275,6 +275,11 @@ class PostgresBackend(Backend):
         written = self.dialect.literal(self.dialect.relation(full))
         return self.text(engine, f"SELECT pg_catalog.obj_description(to_regclass({written})::oid, 'pg_class')")
 
+    def definition(self, engine: RelationalEngine, full: tuple[str, ...]) -> str | None:
+        """As the server writes it."""
+        written = self.dialect.literal(self.dialect.relation(full))
+        return self.text(engine, f"SELECT pg_catalog.pg_get_viewdef(to_regclass({written})::oid)")
+
     def estimate(self, engine: RelationalEngine, relation: str) -> Estimate | None:
         """EXPLAIN's rows, and rows times width as bytes."""
         (answer,) = self.first(engine, f"EXPLAIN (FORMAT JSON) SELECT * FROM {relation} AS kanon_relation")

@@ -215,6 +215,15 @@ class SQLiteBackend(Backend):
         )
         return "; ".join(str(row[0]) for row in rows)
 
+    def definition(self, engine: RelationalEngine, full: tuple[str, ...]) -> str | None:
+        """As it was created."""
+        database, name = full
+        return self.text(
+            engine,
+            f"SELECT sql FROM {self.dialect.quote(database)}.sqlite_master "
+            f"WHERE type = 'view' AND LOWER(name) = LOWER({self.dialect.literal(name)})",
+        )
+
     def cancel(self, engine: RelationalEngine) -> None:
         """Interrupt the statement; the driver allows it from another thread."""
         engine.driver_connection.interrupt()

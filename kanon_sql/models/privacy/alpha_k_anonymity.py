@@ -34,6 +34,7 @@ class AlphaKAnonymityModel(PrivacyModel):
     second: ClassVar = "MIN"
     second_is_size: ClassVar[bool] = True
     is_bounded: ClassVar[bool] = True
+    by_windows: ClassVar[bool] = True
     sensitive: str
     alpha: float
     k: int

@@ -108,6 +108,7 @@ class PrivacyModel(ABC):
             ``class_loss``; see :meth:`of_widths`.
         is_estimate: whether it holds is estimated from a sample: its ``assumption`` says how. Its classes must not have
             been made to be large enough in the sample.
+        by_windows: windows over a class's rows tell whether it satisfies, as a view needs it; see :meth:`windowed`.
         has_disclosed: with persons, a value that every person of the class holds is
             disclosed whatever else the class holds, and the measure falls to its worst.
     """
@@ -129,6 +130,7 @@ class PrivacyModel(ABC):
     of_table: ClassVar[bool] = False
     judges_widths: ClassVar[bool] = False
     is_estimate: ClassVar[bool] = False
+    by_windows: ClassVar[bool] = False
     reference: Literal["original", "release"] = field(default="original", kw_only=True)
     quasi_identifiers: tuple[str, ...] | None = field(default=None, kw_only=True)
     by_unions: bool = field(default=False, kw_only=True)
@@ -329,6 +331,17 @@ class PrivacyModel(ABC):
     def measure(self, name: str) -> Sql:
         """The aggregate over a class that is compared with the threshold."""
         return render(f"models/privacy/{self.name}", part="measure", measure=name, **self.parameters())
+
+    def windowed(self, index: int, over: Sql) -> Sql:
+        """The measure of a row's class, by windows over the rows of a table.
+
+        Args:
+            index: of the attribute: of the columns ``v<index>`` (a row's value), ``n<index>`` (rows of its class with
+                this value), ``t<index>`` (rows of its class with any value) and ``p<index>`` (the value's place among
+                those of the class, the most frequent first, from 1; NULL's is the last).
+            over: the window over a class.
+        """
+        return render(f"models/privacy/{self.name}", part="windowed", index=index, over=over, **self.parameters())
 
     def value_steps(self, name: str, of_class: Sql, of_value: Sql, *, suppresses: bool) -> Sequence[Mapping[str, Sql]]:
         """Columns of each value of a class, in steps: those of a step see the steps before it.

@@ -24,6 +24,7 @@ class KAnonymityModel(PrivacyModel):
     requirement: ClassVar[type[Requirement]] = KAnonymityRequirement
     worst: ClassVar = "MIN"
     judges_size: ClassVar[bool] = True
+    by_windows: ClassVar[bool] = True
     k: int
 
     @classmethod

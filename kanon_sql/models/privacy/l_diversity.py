@@ -56,6 +56,7 @@ class DistinctLDiversity(_LDiversity):
     """
 
     name: ClassVar[str] = "distinct_l_diversity"
+    by_windows: ClassVar[bool] = True
     worst: ClassVar = "MIN"
     l: int  # noqa: E741 - the field's own letter
 
@@ -103,6 +104,7 @@ class EntropyLDiversity(_LDiversity):
     """
 
     name: ClassVar[str] = "entropy_l_diversity"
+    by_windows: ClassVar[bool] = True
     worst: ClassVar = "MIN"
     l: float  # noqa: E741 - the field's own letter
 
@@ -149,6 +151,7 @@ class RecursiveCLDiversity(_LDiversity):
     """
 
     name: ClassVar[str] = "recursive_cl_diversity"
+    by_windows: ClassVar[bool] = True
     worst: ClassVar = "MAX"
     needs_positions: ClassVar[bool] = True
     c: float

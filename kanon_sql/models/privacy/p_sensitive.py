@@ -31,6 +31,7 @@ class PSensitiveModel(PrivacyModel):
     second_is_size: ClassVar[bool] = True
     is_bounded: ClassVar[bool] = True
     has_disclosed: ClassVar[bool] = True
+    by_windows: ClassVar[bool] = True
     sensitive: str
     p: int
     k: int

@@ -65,6 +65,10 @@ class Dialect(ABC):
         keyed: HMAC-SHA256 (RFC 2104) of ``{text}`` as lower-case hex, by the engine's own SHA-256 from the key in hex,
             padded for the inner and the outer hash (``{inner}``, ``{outer}``), or as it is (``{key}``); None where
             that was not tried.
+        guard: what creates a view that is read with its owner's rights, around its name and its query: what comes
+            before and after each. None where that was not tried, or is not safe.
+        guard_obstacle: why there is none.
+        has_rights: such a view hides its source from who may read the view alone.
     """
 
     name: ClassVar[str]
@@ -80,6 +84,9 @@ class Dialect(ABC):
     numbers_classes: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = False
     keyed: ClassVar[str | None] = None
+    guard: ClassVar[tuple[str, str, str] | None] = None
+    guard_obstacle: ClassVar[str] = "its views were not tried as guards"
+    has_rights: ClassVar[bool] = True
 
     @abstractmethod
     def exact(self, text: exp.Expr) -> exp.Expr:
@@ -242,6 +249,18 @@ class Dialect(ABC):
             run_id: of the run.
         """
         return f"COMMENT ON TABLE {self.relation(table)} IS {self.literal(mark_text(run_id))}"
+
+    def guarded_view(self, view: Sequence[str], query: str) -> str:
+        """Create a view that shows what its query selects, in the query's order, and lets nothing of a reader below it.
+
+        Args:
+            view: its name.
+            query: in this dialect; it ends with ORDER BY.
+        """
+        if self.guard is None:
+            raise UnsupportedError(f"release.view: {self.name}: {self.guard_obstacle}; publish a table")
+        before, between, after = self.guard
+        return f"{before} {self.relation(view)} {between} {query} {after}".rstrip()
 
     def to_file(self, table: Sequence[str], path: str, run_id: str) -> str:
         """Write a table into a Parquet or CSV file.

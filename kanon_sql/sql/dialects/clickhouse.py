@@ -43,6 +43,10 @@ class ClickHouse(Dialect):
     sqlglot = SqlglotClickHouse  # ibis registers a dialect of its own under the name of this one
     backslash = True
     keyed = "LOWER(hex(SHA256(concat(unhex('{outer}'), unhex(hex(SHA256(concat(unhex('{inner}'), {text}))))))))"
+    guard_obstacle = (
+        "the settings of a reader's own query reach below a view (apply_deleted_mask = 0 brings back rows that were "
+        "deleted)"
+    )
 
     def __init__(self, *, exchanges: bool = True) -> None:
         self._exchanges = exchanges

@@ -27,6 +27,8 @@ class DuckDB(Dialect):
     numbers_classes = True
     reads_columns = True
     keyed = "SHA256(UNHEX('{outer}') || UNHEX(SHA256(UNHEX('{inner}') || ENCODE({text}))))"
+    guard = ("CREATE VIEW", "AS", "")
+    has_rights = False
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """The binary collation, whatever ``default_collation`` says."""

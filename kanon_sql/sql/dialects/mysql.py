@@ -39,6 +39,13 @@ class MariaDB(Dialect):
     )
     collation: ClassVar[str] = "utf8mb4_nopad_bin"
     longest_text: ClassVar[int] = 16_383  # what VARCHAR holds in utf8mb4
+    # LIMIT keeps the order, and conditions of a reader above the view: below it, the session's counters of rows that
+    # were read would tell of single classes.
+    guard: ClassVar[tuple[str, str, str] | None] = (
+        "CREATE OR REPLACE SQL SECURITY DEFINER VIEW",
+        "AS",
+        "LIMIT 18446744073709551615",
+    )
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """The text in a collation that merges nothing; an error where it is too long.
@@ -121,6 +128,7 @@ class MySQL(MariaDB):
     """MySQL 8.0.19 and later."""
 
     name = "mysql"
+    guard = None
     collation = "utf8mb4_0900_bin"
 
 

@@ -20,6 +20,8 @@ class Postgres(Dialect):
         "ENCODE(SHA256(DECODE('{outer}', 'hex') "
         "|| SHA256(DECODE('{inner}', 'hex') || CONVERT_TO({text}, 'UTF8'))), 'hex')"
     )
+    # OFFSET keeps conditions of a reader above the view: below it, EXPLAIN ANALYZE would count the rows of one class.
+    guard = ("CREATE VIEW", "WITH (security_barrier = true) AS", "OFFSET 0")
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Collation C: byte by byte, also where the database's collation is not deterministic."""

@@ -31,6 +31,9 @@ class SQLite(Dialect):
     sqlglot = "sqlite"
     typed = False
     keyed = "LOWER(HEX(kanon_keyed(x'{key}', CAST({text} AS BLOB), 'sha256')))"
+    # LIMIT keeps the order and the conditions of a reader where they belong.
+    guard = ("CREATE VIEW", "AS", "LIMIT -1")
+    has_rights = False
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """The binary collation, whatever the column's is.

@@ -12,6 +12,7 @@ from kanon_sql.engines import Deadline, Engine, Reporter
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import source_of
+from kanon_sql.release import refuse_forgotten
 from kanon_sql.spec import Requirement, Spec, TableHierarchy, read_yaml
 from kanon_sql.verbs.dbt.files import ADAPTERS, MARK, REQUIREMENTS, files_of
 from kanon_sql.verbs.dbt.labels import LEFT_OUT
@@ -73,6 +74,7 @@ def dbt(
         KanonError: whatever the search raises.
     """
     refuse_steps(spec, "a dbt project")
+    refuse_forgotten(spec)
     refuse_fatal_warnings(spec, "a dbt project")
     refuse_local(
         spec,
