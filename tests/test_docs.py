@@ -338,9 +338,7 @@ def test_every_key_of_the_spec_is_in_its_reference() -> None:
             field.alias or name
             for name, field in part.model_fields.items()
             if name not in ("release_file", "release_view")
-        ], (
-            part.__name__
-        )
+        ], part.__name__
 
     def below(model: type[Part]) -> Iterator[type[Part]]:
         for inner in model.__subclasses__():

@@ -384,6 +384,10 @@ def test_a_spec_says_that_the_risk_is_accepted(release: str, says: str) -> None:
         ({"suppression": {"limit": 3, "style": "mask"}}, "suppression.style: in a view, masked rows"),
         ({"quasi_identifiers": {"city": {"table": "regions"}}}, "quasi_identifiers.city.table: in a guarded view"),
         ({"quasi_identifiers": {"age": {"sql": ["x / 10"]}}}, "quasi_identifiers.age.sql: in a guarded view"),
+        (
+            {"quasi_identifiers": {"age": {"intervals": [5], "as": "bounds"}}},
+            "quasi_identifiers.age.as: in a guarded view",
+        ),
         ({"steps": {"columns": {"age": {"round": 5}}}}, "steps: a view has no steps"),
     ],
 )
