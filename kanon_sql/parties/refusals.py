@@ -36,6 +36,7 @@ def refuse_spec(spec: Spec) -> None:
          "would have to cross; use recoding: full_domain"),
         (spec.recoding.keep is not None, "recoding.keep: what is kept would be the recoding of all parties; leave it "
          "out"),
+        (spec.state is not None, "state: a release that grows is one table of one database; leave it out"),
         (spec.ledger is not None, "ledger: releases are compared in one database; leave it out"),
         (spec.suppression.style == "mask", "suppression.style: mask makes one class of the rows that are suppressed "
          "at all parties; use style: drop"),

@@ -67,6 +67,24 @@ class ClickHouse(Dialect):
             called("reinterpretAsUInt64", called("reverse", called("substring", called("SHA256", text), 1, 6))),
         )
 
+    def create_schema(self, name: Sequence[str]) -> str:
+        """A schema is a database."""
+        return f"CREATE DATABASE IF NOT EXISTS {self.relation(name)}"
+
+    def readers(self, schema: Sequence[str]) -> str:
+        """Users and roles that were granted to read the database; who may grant is a reader too.
+
+        An entry that is as wide as all databases and comes from the server's configuration is an administrator's.
+        """
+        name = self.literal(schema[-1])
+        return (
+            "SELECT COUNT(*) FROM system.grants "
+            f"WHERE (database = {name} OR database IS NULL) "
+            "AND access_type IN ('SELECT', 'ALL') AND is_partial_revoke = 0 "
+            "AND COALESCE(user_name, '') <> currentUser() "
+            "AND NOT (database IS NULL AND user_name IN (SELECT name FROM system.users WHERE storage = 'users_xml'))"
+        )
+
     def masked(self, number: str, mask: str) -> str:
         """There is no operator for it."""
         return f"bitAnd({number}, {mask})"
