@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql.engines import Column, Workspace
@@ -88,6 +88,7 @@ def grow(workspace: Workspace, growing: Growing, manifest: Mapping[str, Any]) ->
             lambda: _change_in_place(workspace, growing),
         )
     else:
+        growing = replace(growing, after=replace(growing.after, tables=growing.after.run_id))
         _replace(workspace, growing, manifest)
     with workspace.engine.without_deadline(), suppress(DatabaseError):
         drop_others(workspace, growing.after)

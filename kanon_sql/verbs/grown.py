@@ -194,7 +194,7 @@ def _grown(growth: Growth, found: Found, *, drifts: bool, looked_for: bool) -> R
         judged = unreleased_rows(workspace, growth.day, names, growth.spec.unit)
         return _changed(growth, found, None, judged, [], drifts=drifts, looked_for=looked_for)
     choice = choice_of(found, found.rows()["suppressed"])
-    with written_release(workspace, choice, "day") as written:
+    with written_release(workspace, choice, "added") as written:
         warned = warnings_of_release(found, choice, written)
         judged = judged_rows(workspace, choice, names, growth.day.person)
         refuse_unequal(workspace, choice, judged, names, written.table, written.rows)
