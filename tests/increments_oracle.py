@@ -75,6 +75,7 @@ class Growing:
         known: persons who were released.
         departed: persons with rows that have left the release.
         versions: what readers have seen: number -> labels.
+        whole_until: classes of batches up to this one go whole, since they were released at finer levels too.
     """
 
     promise: Promise
@@ -87,6 +88,7 @@ class Growing:
     known: set[Any] = field(default_factory=set)
     departed: set[Any] = field(default_factory=set)
     versions: list[dict[int, Labels]] = field(default_factory=list)
+    whole_until: int = 0
 
     @property
     def waiting(self) -> list[int]:
@@ -122,7 +124,8 @@ class Growing:
         ]
 
     def waits_at(self, node: Node) -> int:
-        return len(self.waiting) - len(self.addable(node))
+        """How many rows would wait for others."""
+        return len(self.waiting) - len(self.held()) - len(self.addable(node))
 
     def fitting(self) -> list[Node]:
         """The levels at or above those of the release at which few enough rows wait."""
@@ -146,12 +149,12 @@ class Growing:
         groups: dict[tuple[int, Labels], set[int]] = defaultdict(set)
         for number in self.standing():
             groups[self.batches[number]].add(number)
-        for group in groups.values():
+        for (batch, _), group in groups.items():
             going, asked = group & removed, group & forced
             if not asked:
                 assert not going, "rows went from a class that nobody left"
                 continue
-            whole = self.promise.unit or self.promise.protects_values
+            whole = self.promise.unit or self.promise.protects_values or batch <= self.whole_until
             fewest = max(len(asked), self.promise.k)
             if len(going) < len(group):
                 assert not whole
@@ -166,6 +169,9 @@ class Growing:
         """Release what can be at some levels; returns it."""
         assert all(new >= old for new, old in zip(node, self.node, strict=True)), "levels became finer"
         added, batch = self.addable(node), len(self.versions) + 1
+        if node != self.node:
+            self.whole_until = batch - 1
+            self.batches = {number: (old, labels(self.rows[number], node)) for number, (old, _) in self.batches.items()}
         self.node = node
         for number in added:
             self.batches[number] = batch, labels(self.rows[number], node)

@@ -206,6 +206,7 @@ def day_of(
     taken: Taken | None,
     columns: Mapping[str, Column],
     waiting: Relation | None,
+    changes: Relation | None,
 ) -> Day:
     """What was taken, together with what waits, without rows of persons who stay as they are known.
 
@@ -216,13 +217,14 @@ def day_of(
         taken: the new rows, if there are any.
         columns: the source's columns.
         waiting: the rows that wait, where they are not all of the state's.
+        changes: what becomes of rows that were released, where some leave now.
     """
     known_as = None if spec.unit is None else free_name("kanon_known", columns)
     target = workspace.table("day")
-    remembered = None
+    remembered = changed = None
     if spec.unit is not None:
-        own = state.position[spec.unit]
-        remembered = exact_value(_called(columns[spec.unit], f"c{own}"), "published")
+        stored = _called(columns[spec.unit], f"c{state.position[spec.unit]}")
+        remembered, changed = (exact_value(stored, table) for table in ("published", "changes"))
     workspace.execute(
         "release/state/day",
         target=target,
@@ -232,6 +234,8 @@ def day_of(
         published=state.published,
         person=None if spec.unit is None else exact_value(columns[spec.unit], "rows_now"),
         remembered=remembered,
+        changes=changes,
+        changed=changed,
         known=known_as,
     )
     if spec.unit is None:

@@ -94,7 +94,7 @@ class Growth:
 
     @property
     def most_waiting(self) -> int:
-        """How many rows may wait before the levels are said not to fit any more."""
+        """How many rows may wait for others before the levels are said not to fit any more."""
         return self.spec.suppression.max_rows(self.source_rows)
 
     @property
@@ -115,7 +115,7 @@ def grown(workspace: Workspace, growth: Growth) -> Result:
     """
     engine, report = workspace.engine, workspace.report
     with searched(engine, _held(growth, growth.node), report) as found:
-        drifts = _waiting(growth, found) > growth.most_waiting
+        drifts = _left_out(found) > growth.most_waiting
         if not drifts or _policy(growth) == "hold":
             return _grown(growth, found, drifts=drifts, looked_for=False)
     coarser = _coarser(engine, report, growth)
@@ -127,9 +127,9 @@ def _policy(growth: Growth) -> str:
     return "hold" if growth.spec.increments is None else growth.spec.increments.on_drift
 
 
-def _waiting(growth: Growth, found: Found) -> int:
-    """How many rows would wait."""
-    return found.rows()["suppressed"] + growth.day.held
+def _left_out(found: Found) -> int:
+    """How many rows of the day would wait for others; those that are held wait at any levels."""
+    return found.rows()["suppressed"]
 
 
 def _at(growth: Growth, lowest: Node, highest: Node | None, **changes: Any) -> Spec:
@@ -157,8 +157,9 @@ def _limit(spec: Spec, limit: float) -> Any:
 
 def _limited(growth: Growth, lowest: Node) -> Spec:
     """The spec from some levels on, so that no more rows of the day wait than may."""
-    limit = max(0, growth.most_waiting - growth.day.held)
-    return _at(growth, lowest, None, suppression=_limit(growth.spec, limit)).over_rows(growth.day.table.parts)
+    return _at(growth, lowest, None, suppression=_limit(growth.spec, growth.most_waiting)).over_rows(
+        growth.day.table.parts
+    )
 
 
 def _coarser(engine: Engine, report: Reporter, growth: Growth) -> Node | None:
@@ -181,7 +182,7 @@ def _searched_anew(engine: Engine, report: Reporter, growth: Growth) -> Node | N
                 return None
             node = best.node
         with searched(engine, _held(growth, node), report) as found:
-            if _waiting(growth, found) <= growth.most_waiting:
+            if _left_out(found) <= growth.most_waiting:
                 return node
         tried.add(node)
     return None
@@ -215,7 +216,7 @@ def _changed(
     added = 0 if written is None else written.rows
     removed = 0 if growth.departures is None else growth.departures.removed_rows
     node = found.node if isinstance(found, Chosen) else growth.node
-    waiting = _waiting(growth, found)
+    waiting = _left_out(found) + growth.day.held
     published = state.rows["published"] + added - removed
     after = state.after(
         workspace.run_id,

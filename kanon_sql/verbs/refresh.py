@@ -182,12 +182,13 @@ def _refreshed(
         )  # fmt: skip
         if not by_watermark:
             refuse_later(workspace, columns, taken, watermark, state.watermark)
+    still, changes = (None, None) if departures is None else (departures.waiting, departures.changes)
     growth = Growth(
         spec=spec,
         state=state,
         columns=columns,
         taken=taken,
-        day=day_of(workspace, spec, state, taken, columns, None if departures is None else departures.waiting),
+        day=day_of(workspace, spec, state, taken, columns, still, changes),
         departures=departures,
         batch=batch,
         verify_all=verify_all,
