@@ -53,10 +53,8 @@ class Promise:
 
     def holds(self, rows: Sequence[Row], known: Iterable[Any] = ()) -> bool:
         """Whether some rows may be a class; persons who are known do not count."""
-        if self.unit:
-            size = len({row["person"] for row in rows} - {None} - set(known))
-        else:
-            size = len(rows)
+        people = {row["person"] for row in rows} - {None} - set(known)
+        size = len(people) if self.unit else len(rows)
         return size >= self.k and len({row["disease"] for row in rows} - {None}) >= (self.l if self.l > 1 else 0)
 
 

@@ -16,7 +16,7 @@ from kanon_sql.release.publish import mark_as_ours
 from kanon_sql.release.state import State, forget_state, states_in, write_state
 from kanon_sql.release.write import beside
 from kanon_sql.spec import Spec
-from kanon_sql.sql import Relation
+from kanon_sql.sql import Relation, Statement
 
 __all__ = ["amend", "amends"]
 
@@ -64,5 +64,7 @@ def amend(
                 "it; nothing was changed: run it again"
             )
         change()
+        if (sql := workspace.dialect.unmark(spec.release, before.run_id)) is not None:
+            workspace.run(Statement("release/state/unmark", sql, quoted=workspace.dialect.quoted))
         mark_as_ours(workspace, Relation(spec.release))
         Record(workspace, manifests, workspace.run_id).publish(spec, manifest)

@@ -132,14 +132,30 @@ def open_state_schema(workspace: Workspace, schema: tuple[str, ...]) -> None:
         workspace.create_shared("release/manifest/create", table)
     if query is None:
         return
-    ((others,),) = workspace.query(Statement("release/state/readers", query, quoted=dialect.quoted), 1)
-    if int(others):
-        shown = format_table_name(schema)
+    others = _counted(workspace, query)
+    shown = format_table_name(schema)
+    if others is None and not _counted(workspace, dialect.made_by_us(schema)):
         raise SpecError(
-            f"state: {int(others)} other users or roles may read the schema {shown!r}, and a state is as sensitive as "
+            f"state: this user cannot see who else may read {shown!r}, and a state is as sensitive as the source; name "
+            "a schema that is not there yet, which is then made for states, or connect as a user who may see grants"
+        )
+    if others:
+        raise SpecError(
+            f"state: {others} other users or roles may read the schema {shown!r}, and a state is as sensitive as "
             "the source; take their right to it away, or name a schema that is not there yet: it is made for its "
             "owner alone"
         )
+
+
+def _counted(workspace: Workspace, query: str | None) -> int | None:
+    """What a query of the catalog counts; None where this user may not ask, or there is nothing to ask."""
+    if query is None:
+        return None
+    try:
+        ((count,),) = workspace.query(Statement("release/state/readers", query, quoted=workspace.dialect.quoted), 1)
+    except DatabaseError:
+        return None
+    return int(count)
 
 
 def state_of(workspace: Workspace, schema: tuple[str, ...], release: tuple[str, ...]) -> State | None:

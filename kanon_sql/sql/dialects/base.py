@@ -243,9 +243,17 @@ class Dialect(ABC):
         """
         return f"COMMENT ON TABLE {self.relation(table)} IS {self.literal(mark_text(run_id))}"
 
+    def unmark(self, table: Sequence[str], run_id: str) -> str | None:
+        """Take a mark off a table, where the next one would stand beside it; None where it takes its place."""
+        return None
+
     def create_schema(self, name: Sequence[str]) -> str | None:
         """Make a schema unless it is there, which nobody else may use; None where schemas are not made by SQL."""
         return f"CREATE SCHEMA IF NOT EXISTS {self.relation(name)}"
+
+    def made_by_us(self, schema: Sequence[str]) -> str | None:
+        """A query that counts the schemas of a name that :meth:`create_schema` has made; None where none says so."""
+        return None
 
     def readers(self, schema: Sequence[str]) -> str | None:
         """A query that counts who else may read what is made in a schema; superusers and their like may anyway.

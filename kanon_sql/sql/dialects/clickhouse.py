@@ -12,6 +12,8 @@ from kanon_sql.sql.dialects.rewrites import bit_and, called
 
 __all__ = ["RENAMING", "ClickHouse"]
 
+_OURS = "states of releases, made by kanon_sql"
+
 _KEPT, _SCRATCH = "ENGINE = MergeTree ORDER BY tuple()", "ENGINE = Memory"
 
 _UTF8: dict[type[exp.Expr], str] = {
@@ -68,13 +70,18 @@ class ClickHouse(Dialect):
         )
 
     def create_schema(self, name: Sequence[str]) -> str:
-        """A schema is a database."""
-        return f"CREATE DATABASE IF NOT EXISTS {self.relation(name)}"
+        """A schema is a database, which says who has made it."""
+        return f"CREATE DATABASE IF NOT EXISTS {self.relation(name)} COMMENT {self.literal(_OURS)}"
+
+    def made_by_us(self, schema: Sequence[str]) -> str:
+        """By its comment: nobody was granted anything in a database that was not there."""
+        name, ours = self.literal(schema[-1]), self.literal(_OURS)
+        return f"SELECT COUNT(*) FROM system.databases WHERE name = {name} AND comment = {ours}"
 
     def readers(self, schema: Sequence[str]) -> str:
-        """Users and roles that were granted to read the database; who may grant is a reader too.
+        """Users and roles that were granted to read the database.
 
-        An entry that is as wide as all databases and comes from the server's configuration is an administrator's.
+        Those of the server's configuration who may read all databases may read the source too.
         """
         name = self.literal(schema[-1])
         return (

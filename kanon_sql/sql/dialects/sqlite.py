@@ -64,6 +64,10 @@ class SQLite(Dialect):
         """By a function that the connection is given, since SQLite has no digest."""
         return called("kanon_draw", text)
 
+    def unmark(self, table: Sequence[str], run_id: str) -> str:
+        """The index that is the mark is dropped."""
+        return f"DROP INDEX IF EXISTS {self.relation([*table[:-1], mark_text(run_id)])}"
+
     def create_schema(self, name: Sequence[str]) -> None:
         """A schema is a file that is attached, or ``main``."""
 
