@@ -82,7 +82,8 @@ class Clinic:
         found = []
         for _ in range(count):
             self.number += 1
-            person = draw.choice([f"p{draw.randrange(12)}", f"q{self.number}", f"q{self.number}"])
+            nobody = None if self.promise.unit and not self.promise.protects_values else f"q{self.number}"
+            person = draw.choice([f"p{draw.randrange(12)}"] * 3 + [f"q{self.number}"] * 6 + [nobody])
             found.append(
                 {
                     "rid": self.number,
