@@ -30,9 +30,9 @@ __all__ = ["refresh"]
 
 @program.command(
     epilog=examples(
-        "kanon-sql refresh growing.yml -d clinic.duckdb",
-        "kanon-sql refresh growing.yml -d clinic.duckdb --inserted late --batch late-1",
-        "kanon-sql refresh growing.yml -d clinic.duckdb --deleted gone --batch gone-1",
+        "kanon-sql refresh spec.yml -d clinic.duckdb",
+        "kanon-sql refresh spec.yml -d clinic.duckdb --inserted late --batch a",
+        "kanon-sql refresh spec.yml -d clinic.duckdb --deleted gone --batch b",
     )
 )
 def refresh(
