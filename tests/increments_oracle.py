@@ -66,6 +66,7 @@ class Growing:
         promise: the requirements.
         limit: the share of rows that may wait.
         node: the levels.
+        skips_nulls: rows with NULL in a quasi-identifier are never released.
         rows: number -> row, of the source as far as it was taken.
         batches: number -> batch and labels that the row was released under.
         gone: numbers of rows that have left the release.
@@ -79,6 +80,7 @@ class Growing:
     promise: Promise
     limit: float
     node: Node
+    skips_nulls: bool = False
     rows: dict[int, Row] = field(default_factory=dict)
     batches: dict[int, tuple[int, Labels]] = field(default_factory=dict)
     gone: set[int] = field(default_factory=set)
@@ -112,8 +114,9 @@ class Growing:
         classes: dict[Labels, list[int]] = defaultdict(list)
         held = self.held()
         for number in self.waiting:
-            if number not in held:
-                classes[labels(self.rows[number], node)].append(number)
+            row = self.rows[number]
+            if number not in held and not (self.skips_nulls and None in (row[column] for column in HEIGHTS)):
+                classes[labels(row, node)].append(number)
         return [
             number
             for numbers in classes.values()

@@ -139,6 +139,9 @@ def test_coarsening_releases_what_waits(connection: duckdb.DuckDBPyConnection) -
             "on_drift: coarsen: suppression.limit lets 1 of 9 rows wait; the release was made coarser, to the best "
             "levels for the rows that waited"
         ]
+        # The first batch was seen at finer levels: of its six, three could be a class of those and no other.
+        result = kanon_sql.refresh(engine, growing, deleted="SELECT '110' AS zip, 'flu' AS disease", batch="gone")
+        assert released(connection) == {"1**": 3}
 
 
 def test_a_query_is_taken_as_well_as_a_table(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:

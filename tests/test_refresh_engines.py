@@ -6,6 +6,8 @@ import importlib
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -94,6 +96,31 @@ def test_mariadb_is_refused() -> None:
         with pytest.raises(UnsupportedError, match="who may read a schema cannot be told on mariadb"):
             kanon_sql.anonymize(engine, spec())
         assert "visits_release" not in subject.tables()
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "postgres", "sqlite", "clickhouse"])
+def test_watermarks_of_every_kind(engine: str) -> None:
+    """What is above the last one is taken, to the last digit, and nothing twice."""
+    days = {
+        "date": (date(2026, 1, 1), date(2026, 1, 2)),
+        "timestamp": (datetime(2026, 1, 1, 12, 0, 0, 1000), datetime(2026, 1, 1, 12, 0, 0, 2000)),
+        "decimal": (Decimal("9.50"), Decimal("10.25")),
+        "bigint": (2**53, 2**53 + 1),
+    }
+    with subject_of(engine) as subject, subject.connect() as opened:
+        schema = "main" if engine == "sqlite" else "kanon_state"
+        for kind, (first, second) in days.items():
+            rows = [(first, *rest) for _, *rest in FIRST]
+            subject.drop("visits_release")
+            clean(opened, schema, states=True, drop=True)
+            subject.table("visits", {**COLUMNS, "day": kind}, rows)
+            growing = spec(state=schema)
+            assert kanon_sql.anonymize(opened, growing).passed
+            assert kanon_sql.refresh(opened, growing).message == "nothing was changed: there are no new rows", kind
+            subject.table("visits", {**COLUMNS, "day": kind}, [*rows, *((second, *rest) for _, *rest in SECOND)])
+            assert kanon_sql.refresh(opened, growing).refresh["taken"] == 5, kind  # type: ignore[index]
+            assert released(subject) == AFTER
+            assert kanon_sql.refresh(opened, growing).message == "nothing was changed: there are no new rows", kind
 
 
 def test_a_kill_on_clickhouse_leaves_the_earlier_release_or_the_new(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,9 +31,7 @@ PROMISES = {
 }
 
 
-def spec_of(
-    promise: Promise, policy: str, limit: float, release: str = "visits_release", schema: str = "kanon_state"
-) -> kanon_sql.Spec:
+def spec_of(promise: Promise, policy: str, limit: float, nulls: str, release: str, schema: str) -> kanon_sql.Spec:
     privacy: list[dict[str, Any]] = [{"k_anonymity": {"k": promise.k}}]
     if promise.l > 1:
         privacy.append({"l_diversity": {"attribute": "disease", "l": promise.l}})
@@ -48,6 +46,7 @@ def spec_of(
             "keep": ["rid"],
             "privacy": privacy,
             "suppression": {"limit": limit},
+            "nulls": nulls,
             "state": {"schema": schema},
             "increments": {"watermark": "day", "on_drift": policy},
             "warnings": {"rows_not_persons": "allow", "nearly_unique_kept": "allow"},
@@ -64,7 +63,8 @@ class Clinic:
         self.limit = self.random.choice([0.0, 0.1, 0.3, 0.6])
         self.release = f"release_{seed}_{policy}"
         self.schema = "main" if subject.name == "sqlite" else "kanon_state"
-        self.spec = spec_of(promise, policy, self.limit, self.release, self.schema)
+        self.nulls = self.random.choice(["value", "value", "suppress"])
+        self.spec = spec_of(promise, policy, self.limit, self.nulls, self.release, self.schema)
         self.engine: Engine = subject.connect()
         self.number = self.day = self.names = 0
         self.source: list[Row] = []
@@ -121,7 +121,7 @@ class Clinic:
         if not result.passed:
             return False
         assert result.node is not None
-        growing = Growing(self.promise, self.limit, tuple(result.node.values()))
+        growing = Growing(self.promise, self.limit, tuple(result.node.values()), self.nulls == "suppress")
         growing.take(rows)
         growing.add(growing.node)
         growing.see(self.seen())

@@ -6,7 +6,7 @@ row more than the finer one said.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_sql.engines import Column, Workspace
@@ -81,7 +81,7 @@ class Coarser:
         self,
         target: Relation,
         standing: Relation,
-        outputs: list[dict[str, object]],
+        outputs: Sequence[Mapping[str, object]],
         labels: Mapping[int, Sql],
         *,
         released_only: bool,

@@ -98,8 +98,8 @@ def state_faults(spec: Spec) -> Iterator[Fault]:
         why = "a state belongs to a release that is a table, and grows; name one: release: NAME"
         yield Fault(("state",), why, True)
     for position, requirement in enumerate(spec.privacy):
-        if (why := _unfit(requirement)) is not None:
-            yield Fault(("privacy", position, requirement.name), why, True)
+        if (unfit := _unfit(requirement)) is not None:
+            yield Fault(("privacy", position, requirement.name), unfit, True)
     yield from _section_faults(spec)
     yield from _column_faults(spec)
 
