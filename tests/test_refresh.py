@@ -267,6 +267,9 @@ def test_what_a_refresh_needs(connection: duckdb.DuckDBPyConnection, engine: Eng
         kanon_sql.refresh(engine, spec(privacy=[{"k_anonymity": {"k": 2}}]))
     with pytest.raises(SpecError, match="grows already: kanon-sql refresh adds new rows"):
         kanon_sql.anonymize(engine, spec())
+    for changes in ({"state": None, "increments": None}, {"state": "elsewhere"}):  # whatever the spec says of it
+        with pytest.raises(SpecError, match="clean --state --schema kanon_state"):
+            kanon_sql.anonymize(engine, spec(**changes))
     with pytest.raises(SpecError, match="leave the state out to apply"):
         kanon_sql.apply(engine, spec(), "learned")
     with pytest.raises(SpecError, match="the source has no column 'when'"):

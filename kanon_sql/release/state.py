@@ -20,8 +20,8 @@ from typing import Any
 from kanon_sql.engines import Workspace, now
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.release.ledger import digest_of
-from kanon_sql.release.manifest import MAX_PENDING
-from kanon_sql.spec import Spec, format_table_name, sha256
+from kanon_sql.release.manifest import MANIFEST_TABLE, MAX_PENDING
+from kanon_sql.spec import Spec, format_table_name, parse_table_name, sha256
 from kanon_sql.sql import Relation, Statement
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "forget_state",
     "open_state_schema",
     "promise_of",
+    "refuse_growing",
     "refuse_other_state",
     "state_of",
     "states_in",
@@ -172,6 +173,31 @@ def state_of(workspace: Workspace, schema: tuple[str, ...], release: tuple[str, 
         return None
     rows = workspace.fetch("release/manifest/read", MAX_PENDING, table=table, run_id=run_id)
     return None if not rows else _read(schema, str(rows[0][1]))
+
+
+def refuse_growing(workspace: Workspace, spec: Spec, run_id: str | None) -> None:
+    """Refuse to put a release made anew in the place of one that grows, whatever the spec says of its state.
+
+    Args:
+        workspace: where.
+        spec: names the release.
+        run_id: the run whose release stands under the name; None where there is none.
+
+    Raises:
+        SpecError: that release has a state.
+    """
+    if run_id is None or spec.release is None:
+        return
+    manifest = Relation((*spec.release[:-1], MANIFEST_TABLE))
+    rows = workspace.fetch("release/manifest/read", MAX_PENDING, table=manifest, run_id=run_id)
+    said = [json.loads(str(text)) for _, text in rows if text]
+    kept = next((item["spec"]["state"] for item in said if (item.get("spec") or {}).get("state")), None)
+    if kept is not None and state_of(workspace, parse_table_name(kept["schema"]), spec.release) is not None:
+        raise SpecError(
+            f"state: {format_table_name(spec.release)} grows already: kanon-sql refresh adds new rows to it. A second "
+            "release of the rows that are out, made anew, could be compared with the first row by row; to begin anew "
+            f"all the same, drop the state by kanon-sql clean --state --schema {kept['schema']}"
+        )
 
 
 def states_in(workspace: Workspace, schema: tuple[str, ...]) -> list[State]:

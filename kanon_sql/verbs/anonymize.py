@@ -30,6 +30,7 @@ from kanon_sql.release import (
     refuse_foreign_file,
     refuse_foreign_kept,
     refuse_foreign_release,
+    refuse_growing,
     written_release,
 )
 from kanon_sql.search import MAX_NODES
@@ -138,7 +139,7 @@ def anonymize(
         # Publishing takes a transaction of its own: whether there can be one is known before the search.
         with open_workspace(engine, source_of(engine, spec), report) as workspace, engine.transaction():
             if spec.release_file is None:
-                refuse_foreign_release(workspace, spec)
+                refuse_growing(workspace, spec, refuse_foreign_release(workspace, spec))
             else:
                 refuse_foreign_file(engine, spec)
             refuse_foreign_kept(workspace, spec)

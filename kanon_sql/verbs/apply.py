@@ -12,7 +12,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch, rows_in_words, searched
 from kanon_sql.frequency import source_of
 from kanon_sql.recode import Kept, Recoded, applied
-from kanon_sql.release import comparable_releases, kept_recoding, refuse_foreign_release
+from kanon_sql.release import comparable_releases, kept_recoding, refuse_foreign_release, refuse_growing
 from kanon_sql.search import Batch
 from kanon_sql.spec import RecodingOptions, Source, Spec, parse_table_name
 from kanon_sql.verbs.anonymize import released
@@ -80,7 +80,7 @@ def apply(
         with open_workspace(engine, source_of(engine, own), report) as workspace, engine.transaction():
             kept = kept_recoding(workspace, parts)
             kept.refuse_others(own)
-            refuse_foreign_release(workspace, own)
+            refuse_growing(workspace, own, refuse_foreign_release(workspace, own))
             earlier = None if own.ledger is None else comparable_releases(workspace, own)
         with _recoded(engine, own, kept, report) as found:
             result, _ = released(

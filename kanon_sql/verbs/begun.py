@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from kanon_sql.engines import Column, Engine, Reporter, Workspace, now, open_workspace
-from kanon_sql.errors import DatabaseError, SpecError
+from kanon_sql.errors import DatabaseError
 from kanon_sql.frequency import explained_if_missing, plain_source_of
 from kanon_sql.release import (
     Choice,
@@ -23,7 +23,6 @@ from kanon_sql.release import (
     promise_of,
     refuse_unequal,
     remember,
-    state_of,
     take_rows,
     wait,
     write_state,
@@ -52,7 +51,7 @@ def begun(engine: Engine, spec: Spec, report: Reporter | None) -> Iterator[Begun
     """Read the source into a scratch table, where a state is to be kept of exactly what was read.
 
     Raises:
-        SpecError: the release has a state already, or others may read what would be kept.
+        SpecError: others may read what would be kept.
         UnsupportedError: the engine does not say who may, or has no scratch tables.
     """
     if spec.state is None:
@@ -62,12 +61,6 @@ def begun(engine: Engine, spec: Spec, report: Reporter | None) -> Iterator[Begun
     relation = plain_source_of(engine, spec)
     with open_workspace(engine, relation, report) as workspace:
         open_state_schema(workspace, spec.state)
-        if state_of(workspace, spec.state, spec.release) is not None:
-            raise SpecError(
-                f"state: {format_table_name(spec.release)} grows already: kanon-sql refresh adds new rows to it. A "
-                "second release of the rows that are out, made anew, could be compared with the first row by row; to "
-                "begin anew all the same, drop the state by kanon-sql clean --state"
-            )
         with explained_if_missing(engine, spec.source.table):
             columns = workspace.described(relation)
         workspace.report("reading the source", None)
