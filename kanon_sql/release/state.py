@@ -210,9 +210,20 @@ def states_in(workspace: Workspace, schema: tuple[str, ...]) -> list[State]:
 
 
 def _read(schema: tuple[str, ...], text: str) -> State:
-    said = json.loads(text)
-    lists = {key: tuple(said[key]) for key in ("release", "columns", "taken")}
-    return State(**{**said, **lists, "schema": schema})
+    """A state as :func:`write_state` wrote it.
+
+    Raises:
+        SpecError: something else has written it.
+    """
+    try:
+        said = json.loads(text)
+        lists = {key: tuple(said[key]) for key in ("release", "columns", "taken")}
+        return State(**{**said, **lists, "schema": schema})
+    except (ValueError, KeyError, TypeError):
+        raise SpecError(
+            f"state: {format_table_name(registry(schema).parts)!r} holds a row that no version known here has written; "
+            "upgrade kanon_sql, or name another schema"
+        ) from None
 
 
 def write_state(workspace: Workspace, state: State) -> None:
