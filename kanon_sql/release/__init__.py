@@ -34,14 +34,11 @@ from kanon_sql.release.grow import Growing, drop_others, grow
 from kanon_sql.release.increments import (
     Day,
     Judged,
-    Taken,
     day_of,
     judged_rows,
     kept_columns,
-    refuse_later,
     refuse_unequal,
     remember,
-    take_rows,
     unreleased_rows,
     wait,
 )
@@ -75,6 +72,7 @@ from kanon_sql.release.state import (
     states_in,
     write_state,
 )
+from kanon_sql.release.taken import Taken, refuse_later, take_rows
 from kanon_sql.release.unsafe_nodes import UnsafeNodes
 from kanon_sql.release.write import Written, staged, written_release
 from kanon_sql.release.write_source import labelled_by_person
