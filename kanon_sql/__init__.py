@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.parties import PartiesResult, anonymize_parties, plan_parties
     from kanon_sql.verbs.perturb import Perturbation, perturb
     from kanon_sql.verbs.plan import plan
+    from kanon_sql.verbs.refresh import refresh
     from kanon_sql.verbs.render import render
     from kanon_sql.verbs.result import Result
     from kanon_sql.verbs.risk import risk
@@ -73,6 +74,7 @@ __all__ = [
     "perturb",
     "plan",
     "plan_parties",
+    "refresh",
     "render",
     "risk",
     "tabulate",
@@ -116,6 +118,7 @@ _HOME = {
     "perturb": "kanon_sql.verbs.perturb",
     "plan": "kanon_sql.verbs.plan",
     "plan_parties": "kanon_sql.verbs.parties",
+    "refresh": "kanon_sql.verbs.refresh",
     "render": "kanon_sql.verbs.render",
     "risk": "kanon_sql.verbs.risk",
     "tabulate": "kanon_sql.verbs.tabulate",

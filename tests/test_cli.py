@@ -276,6 +276,7 @@ def test_doctor_on_a_connection_that_was_asked_to_be_read_only(clinic: Path) -> 
         "tabulate",
         "cloak",
         "perturb",
+        "refresh",
     }
     assert set(data["verbs"]) | {"demo", "render", "report", "clean", "doctor", "schema"} == set(VERBS)
     assert not data["checks"]["tables"]["ok"]

@@ -641,6 +641,29 @@ def run_sequence(connection: duckdb.DuckDBPyConnection) -> None:
         assert kanon_sql.anonymize(engine, spec_of(base, privacy=asked)).passed
 
 
+def run_growth(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute(
+        "CREATE TABLE g AS SELECT 1 AS day, '11' || (range // 3) AS zip, 'p' || range AS who FROM range(9)"
+    )
+    engine = kanon_sql.connect(connection)
+    given = {"source": "g", "version": 1, "privacy": [{"k_anonymity": 3}], "state": "kanon_state"}
+    given |= {"quasi_identifiers": {"zip": {"prefix": [2, 1]}}, "warnings": {"rows_not_persons": "allow"}}
+    growing = {"watermark": "day", "on_drift": "coarsen"}
+    spec = kanon_sql.Spec.from_dict({**given, "release": "g_release", "increments": growing})
+    persons = kanon_sql.Spec.from_dict({**given, "release": "g_persons", "increments": growing, "unit": "who"})
+    for each in (spec, persons):
+        assert kanon_sql.anonymize(engine, each).passed
+    gone, late = "SELECT '110' AS zip", "SELECT 1 AS day, '11' || range AS zip FROM range(3)"
+    result = kanon_sql.refresh(engine, spec, inserted=late, deleted=gone, batch="coarser")
+    assert result.node == {"zip": 1}
+    connection.execute("INSERT INTO g SELECT 2, '11' || range, 'q' || range FROM range(3)")
+    for each in (spec, persons):
+        assert kanon_sql.refresh(engine, each).refresh["added"] == 3  # type: ignore[index]
+    assert kanon_sql.refresh(engine, spec, deleted=gone, batch="gone").refresh["removed"] > 0  # type: ignore[index]
+    connection.execute("INSERT INTO g VALUES (3, '999', 'r')")
+    assert kanon_sql.refresh(engine, spec).refresh["waiting"] == 1  # type: ignore[index]
+
+
 def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     in_a_file = {
         "version": 1,
@@ -768,6 +791,7 @@ def test_every_template_is_used(used: set[str], tmp_path: Path) -> None:
         run_attacks(connection)
         run_guarded(connection)
         run_sequence(connection)
+        run_growth(connection)
         run_other_verbs(connection, tmp_path)
     run_parties()
     # A rollup is built only when it pays, which no small run does; it has a test of its own. The

@@ -332,7 +332,7 @@ class Workspace:
 
 @contextmanager
 def open_workspace(
-    engine: Engine, source: str, report: Reporter | None = None, *, inline: bool = False
+    engine: Engine, source: str, report: Reporter | None = None, *, inline: bool = False, counted: bool = True
 ) -> Iterator[Workspace]:
     """A workspace whose scratch tables vanish at the end of the block.
 
@@ -341,9 +341,10 @@ def open_workspace(
         source: the FROM form of the source relation.
         report: called at the start of each stage.
         inline: create nothing, whatever the connection's scratch mode is.
+        counted: reads of the source count as such; not where it is a table of the run's own.
     """
     run = f"kanon_{engine.run_id}_"
-    compiler = Compiler(engine.dialect, source, temporary=engine.scratch.mode != "schema", run=run)
+    compiler = Compiler(engine.dialect, source, temporary=engine.scratch.mode != "schema", run=run, counted=counted)
     stage = _Stage(report or _silent)
     workspace = Workspace(engine, compiler, stage, inline)
     before, engine.on_wait = engine.on_wait, stage.waits

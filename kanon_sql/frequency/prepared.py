@@ -48,7 +48,7 @@ class Prepared:
 def prepared(engine: Engine, spec: Spec, models: Sequence[PrivacyModel], report: Reporter | None) -> Iterator[Prepared]:
     """Build the frequency sets of a spec and its requirements; they vanish at the end of the block."""
     relation = source_of(engine, spec)
-    with open_workspace(engine, relation, report) as workspace:
+    with open_workspace(engine, relation, report, counted=spec.rows_in is None) as workspace:
         with explained_if_missing(engine, spec.source.table):
             columns = source_columns(workspace, spec, relation)
         named = [*(model.attribute for model in models), *spec.told]

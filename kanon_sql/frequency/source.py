@@ -173,7 +173,12 @@ def source_columns(workspace: Workspace, spec: Spec, relation: str) -> dict[str,
 
 
 def source_of(engine: Engine, spec: Origin) -> str:
-    """The FROM form of the spec's source, with the cells of its points, and after its release steps."""
+    """The FROM form of the spec's source, with the cells of its points, and after its release steps.
+
+    A run that has read the source into a table of its own reads that.
+    """
+    if isinstance(spec, Spec) and spec.rows_in is not None:
+        return engine.relation(table=spec.rows_in, query=None, file=None)
     relation = plain_source_of(engine, spec)
     if not isinstance(spec, Spec | TableSpec):
         return relation

@@ -152,6 +152,11 @@ def _about(
             "recoding: keep: the recoding would be kept in memory, and be gone with it; leave it out, or put "
             "the table into a database, and give the connection"
         )
+    if publishes and spec.state is not None and not named:
+        raise SpecError(
+            f"state: a release that grows is a table of a database, and {shown_kind(given)} has no name by which "
+            "later rows would be found; put it into a table, and give the connection"
+        )
     release = None if isinstance(place, _InMemory) else spec.release
     return spec.model_copy(update={"source": source, "release": release})
 

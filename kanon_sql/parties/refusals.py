@@ -37,6 +37,7 @@ def refuse_spec(spec: Spec) -> None:
         (spec.recoding.keep is not None, "recoding.keep: what is kept would be the recoding of all parties; leave it "
          "out"),
         (spec.release_view is not None, "release.view: a view reads the rows of one database; name a table"),
+        (spec.state is not None, "state: a release that grows is one table of one database; leave it out"),
         (spec.ledger is not None, "ledger: releases are compared in one database; leave it out"),
         (spec.suppression.style == "mask", "suppression.style: mask makes one class of the rows that are suppressed "
          "at all parties; use style: drop"),

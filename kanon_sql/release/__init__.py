@@ -8,6 +8,8 @@ visible under the release's name.
 from __future__ import annotations
 
 from kanon_sql.release.choice import Choice
+from kanon_sql.release.coarser import coarser_labels
+from kanon_sql.release.departures import Departures, departures_of, leaving_rows
 from kanon_sql.release.differential.budget import budget_dict, refuse_spent, spend
 from kanon_sql.release.differential.mechanism import (
     choose_levels,
@@ -20,13 +22,26 @@ from kanon_sql.release.differential.randomness import chosen_by_score, operating
 from kanon_sql.release.differential.scores import Score, score_for
 from kanon_sql.release.earlier import JointVerdict, addition, coarsened, comparable_releases, compared, held_levels
 from kanon_sql.release.file import (
+    WrittenFile,
     file_of,
     manifest_beside,
     publish_file,
     snapshot,
     types_in,
 )
+from kanon_sql.release.grow import Growing, drop_others, grow
 from kanon_sql.release.guarded import refuse_forgotten
+from kanon_sql.release.increments import (
+    Day,
+    Judged,
+    day_of,
+    judged_rows,
+    kept_columns,
+    refuse_unequal,
+    remember,
+    unreleased_rows,
+    wait,
+)
 from kanon_sql.release.invariant import (
     History,
     extended_history,
@@ -47,6 +62,18 @@ from kanon_sql.release.manifest import (
 )
 from kanon_sql.release.publish import publish, put_back, refuse_foreign_release
 from kanon_sql.release.publish_view import publish_view, refuse_other_release
+from kanon_sql.release.state import (
+    State,
+    drop_state,
+    open_state_schema,
+    promise_of,
+    refuse_growing,
+    refuse_other_state,
+    state_of,
+    states_in,
+    write_state,
+)
+from kanon_sql.release.taken import Taken, refuse_later, take_rows
 from kanon_sql.release.unsafe_nodes import UnsafeNodes
 from kanon_sql.release.write import Written, staged, written_release
 from kanon_sql.release.write_source import labelled_by_person
@@ -54,37 +81,55 @@ from kanon_sql.release.write_source import labelled_by_person
 __all__ = [
     "MANIFEST_TABLE",
     "Choice",
+    "Day",
+    "Departures",
     "Entry",
+    "Growing",
     "History",
     "JointVerdict",
+    "Judged",
     "Pending",
     "Record",
     "Sampling",
     "Score",
+    "State",
+    "Taken",
     "UnsafeNodes",
     "Written",
+    "WrittenFile",
     "addition",
     "budget_dict",
     "choose_levels",
     "chosen_by_score",
     "coarsened",
+    "coarser_labels",
     "comparable_releases",
     "compared",
+    "day_of",
+    "departures_of",
     "draw",
+    "drop_others",
+    "drop_state",
     "expected_size",
     "extended_history",
     "file_of",
+    "grow",
     "held_levels",
     "history_of",
     "invariant_release",
     "is_untrue",
+    "judged_rows",
     "keep",
+    "kept_columns",
     "kept_recoding",
     "labelled_by_person",
     "lattice_to_choose_from",
+    "leaving_rows",
     "manifest_beside",
+    "open_state_schema",
     "operating_system",
     "pending_records",
+    "promise_of",
     "publish",
     "publish_file",
     "publish_history",
@@ -94,15 +139,26 @@ __all__ = [
     "read_ledger",
     "refuse_foreign_release",
     "refuse_forgotten",
+    "refuse_growing",
+    "refuse_later",
     "refuse_other_release",
+    "refuse_other_state",
     "refuse_spent",
+    "refuse_unequal",
+    "remember",
     "sampling_for",
     "score_for",
     "snapshot",
     "spend",
     "staged",
+    "state_of",
+    "states_in",
+    "take_rows",
     "types_in",
     "under_another_id",
+    "unreleased_rows",
+    "wait",
     "withdraw_entry",
+    "write_state",
     "written_release",
 ]

@@ -50,7 +50,7 @@ from kanon_sql.release.write import beside
 from kanon_sql.spec import Origin, Spec
 from kanon_sql.sql import Relation, Statement
 
-__all__ = ["HISTORY", "KEEP", "publish", "put_back", "refuse_foreign_release"]
+__all__ = ["HISTORY", "KEEP", "mark_as_ours", "publish", "put_back", "refuse_foreign_release"]
 
 KEEP = "recoding.keep"
 """What names a kept recoding in a spec."""
@@ -237,7 +237,7 @@ def publish(
     with workspace.engine.transaction():
         if addition is not None:
             addition.take_turn(workspace)
-        _mark(workspace, written)
+        mark_as_ours(workspace, written)
         if unseen or _replaced(workspace, spec, written, replacing) is not None:
             workspace.execute("engines/scratch/drop", target=Relation(spec.release))
         _rename(workspace, written.parts, spec.release[-1])
@@ -246,7 +246,7 @@ def publish(
         record.publish(spec, manifest)
 
 
-def _mark(workspace: Workspace, written: Relation) -> None:
+def mark_as_ours(workspace: Workspace, written: Relation) -> None:
     """Let the table say whose it is, now that it is verified.
 
     Raises:
@@ -288,7 +288,7 @@ class _InSteps:
     def publish(self) -> None:
         """Steps 1 to 6."""
         workspace = self.workspace
-        _mark(workspace, self.written)
+        mark_as_ours(workspace, self.written)
         old = _replaced(workspace, self.spec, self.written, self.replacing)
         if old is not None:
             self._settle_earlier(old)

@@ -21,6 +21,7 @@ from kanon_sql.release.guarded import created_view, refuse_unguardable
 from kanon_sql.release.kept import refuse_foreign_kept
 from kanon_sql.release.manifest import MANIFEST_TABLE, Record, pending_records
 from kanon_sql.release.publish import refuse_foreign_release
+from kanon_sql.release.state import refuse_growing
 from kanon_sql.release.write import beside, verify_view
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation
@@ -32,13 +33,14 @@ def refuse_other_release(workspace: Workspace, spec: Spec) -> None:
     """Refuse to replace what kanon_sql did not publish, be the release a table, a file or a view.
 
     Raises:
-        SpecError: something else stands under its name, or under that of a recoding that is to be kept.
+        SpecError: something else stands under its name, or under that of a recoding that is to be kept; or a release
+            that grows.
         UnsupportedError: the engine writes no files, or has no guarded views; or no view can judge the requirements.
     """
     if spec.release_view is not None:
         refuse_unguardable(workspace.engine, spec, models_of(spec))
     if spec.release_file is None:
-        refuse_foreign_release(workspace, spec)
+        refuse_growing(workspace, spec, refuse_foreign_release(workspace, spec))
     else:
         refuse_foreign_file(workspace.engine, spec)
     refuse_foreign_kept(workspace, spec)

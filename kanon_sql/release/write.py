@@ -69,14 +69,15 @@ def beside(release: tuple[str, ...], name: str) -> Relation:
 
 
 @contextmanager
-def staged(workspace: Workspace, release: tuple[str, ...]) -> Iterator[Relation]:
+def staged(workspace: Workspace, release: tuple[str, ...], what: str = "release") -> Iterator[Relation]:
     """A scratch name beside a release, recorded before its table is made; dropped at the end unless it was published.
 
     Args:
         workspace: where.
         release: the name that the table is to be published under.
+        what: what the scratch name ends with; ``release`` for what gets the name.
     """
-    target, record = beside(release, f"kanon_{workspace.run_id}_release"), beside(release, SCRATCH_TABLE)
+    target, record = beside(release, f"kanon_{workspace.run_id}_{what}"), beside(release, SCRATCH_TABLE)
     workspace.create_shared("engines/scratch/create_record", record)
     workspace.record(target, record)
     try:
@@ -90,8 +91,13 @@ def staged(workspace: Workspace, release: tuple[str, ...]) -> Iterator[Relation]
 
 
 @contextmanager
-def written_release(workspace: Workspace, choice: Choice) -> Iterator[Written]:
+def written_release(workspace: Workspace, choice: Choice, what: str = "release") -> Iterator[Written]:
     """The release under a scratch name, verified; dropped at the end unless it was published, or else recorded.
+
+    Args:
+        workspace: where.
+        choice: what to write.
+        what: what the scratch name ends with; ``release`` for what is published as it is.
 
     Raises:
         VerificationError: the written table is not what was promised; it was dropped.
@@ -104,7 +110,7 @@ def written_release(workspace: Workspace, choice: Choice) -> Iterator[Written]:
         yield _read_view(workspace, choice)
         return
     assert choice.spec.release is not None
-    with staged(workspace, choice.spec.release) as target:
+    with staged(workspace, choice.spec.release, what) as target:
         yield _write(workspace, choice, target, None)
 
 

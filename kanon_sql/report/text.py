@@ -1,4 +1,4 @@
-"""The results of ``plan``, ``anonymize`` and ``check`` as text for people: the verdict first, then the figures."""
+"""The results of ``plan``, ``anonymize``, ``refresh`` and ``check`` as text: the verdict first, then the figures."""
 
 from __future__ import annotations
 
@@ -118,6 +118,8 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         parts += section("Differential privacy", facts(_differential_privacy(result.differential_privacy)))
     if result.m_invariance is not None:
         parts += section("Sequence of releases", facts(_m_invariance(result.m_invariance)))
+    if result.refresh is not None:
+        parts += section("Since the last run", facts(_refresh(result.refresh)))
     if result.notes:
         parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]
@@ -245,6 +247,18 @@ def _m_invariance(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     yield "persons", f"{number(persons['released_before'])} released before, {number(persons['new'])} new"
     with_some = sum(item["classes"] for item in found["classes_by_counterfeits"] if item["counterfeits"])
     yield "counterfeits", f"{number(found['counterfeits'])}, in {number(with_some)} classes"
+
+
+def _refresh(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """What became of the rows that are new, and of those that left."""
+    yield "taken", plural(found["taken"], "new row")
+    if found["left"]:
+        yield "left", f"{plural(found['left'], 'row')}; {number(found['removed'])} were taken out of the release"
+    yield "added", f"{plural(found['added'], 'row')}; verified: {found['verified']}"
+    yield "waiting", f"{plural(found['waiting'], 'row')}, of which {number(found['held'])} are held"
+    if found["retired"]:
+        yield "retired", plural(found["retired"], "row")
+    yield "levels", f"{found['levels']} (on_drift: {found['on_drift']}{'; they do not fit' if found['drift'] else ''})"
 
 
 def reached(item: Mapping[str, Any]) -> str:

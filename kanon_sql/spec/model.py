@@ -22,6 +22,7 @@ from kanon_sql.spec.differential_privacy import (
 )
 from kanon_sql.spec.display import Displayed
 from kanon_sql.spec.hierarchy import TABLE_NAME, QuasiIdentifier, table_name
+from kanon_sql.spec.increments import IncrementOptions, StateSchema, state_faults
 from kanon_sql.spec.ledger import LedgerOptions, ledger_faults
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.m_invariance import MInvarianceRequirement, m_invariance_faults, m_invariance_in
@@ -97,6 +98,8 @@ class Spec(Displayed, Part):
         utility: the column that a classifier is to tell from the release; None for none.
         nulls: whether NULL in a quasi-identifier is a value, suppresses the row, or is an error.
         ledger: where releases are recorded and compared with earlier ones; None for no ledger.
+        state: the schema that keeps what later refreshes need; None where the release does not grow.
+        increments: how a refresh knows new rows, and what it does when the levels no longer fit.
         warnings: what becomes of each warning: an error, a warning, or nothing.
 
     Examples:
@@ -161,10 +164,13 @@ class Spec(Displayed, Part):
         checked(choice("treatment of NULL", ("value", "suppress", "error"))),
     ] = Field(default="value", description="What NULL in a quasi-identifier is.")
     ledger: LedgerOptions | None = Field(default=None, description="Where releases are recorded and compared.")
+    state: StateSchema = Field(default=None, description="The schema that keeps what a refresh needs.")
+    increments: IncrementOptions | None = Field(default=None, description="How a refresh knows new rows.")
     warnings: WarningOptions = Field(default=WarningOptions(), description="What becomes of each warning.")
 
     _base_dir: Path = PrivateAttr(default_factory=Path.cwd)
     _streams: Mapping[str, Path] = PrivateAttr(default_factory=dict)
+    _rows: tuple[str, ...] | None = PrivateAttr(default=None)
     _secret: str = PrivateAttr(default_factory=new_secret)
 
     # --- Ways in ---
@@ -292,6 +298,7 @@ class Spec(Displayed, Part):
             yield from computed_faults(value)
             yield from release_file_faults(value)
             yield from release_view_faults(value)
+            yield from state_faults(value)
         if value is not None and value.utility is not None:
             yield from classify_faults(value, value.utility.classify, ("utility", "classify"))
         if value is not None and value.steps is not None:
@@ -317,6 +324,17 @@ class Spec(Displayed, Part):
         found = self.model_copy()
         found._streams = {**self._streams, **files}
         return found
+
+    def over_rows(self, table: tuple[str, ...]) -> Self:
+        """The same spec, whose rows a run reads from a table of its own instead of the source."""
+        found = self.model_copy()
+        found._rows = table
+        return found
+
+    @property
+    def rows_in(self) -> tuple[str, ...] | None:
+        """The table that a run reads instead of the source; None for the source itself."""
+        return self._rows
 
     @property
     def source_path(self) -> Path | None:
@@ -378,6 +396,8 @@ class Spec(Displayed, Part):
             "ledger": None
             if self.ledger is None
             else {"table": format_table_name(self.ledger.table), "on_conflict": self.ledger.on_conflict},
+            "state": None if self.state is None else {"schema": format_table_name(self.state)},
+            "increments": None if self.increments is None else self.increments.model_dump(),
             "warnings": self.warnings.model_dump(),
         }
 
@@ -419,7 +439,7 @@ class Spec(Displayed, Part):
         found = self.to_dict()
         if self.recoding.is_full_domain:  # what was published before there were others has the hash of then
             del found["recoding"]
-        for name in ("steps", "utility"):
+        for name in ("steps", "utility", "state", "increments"):
             if found[name] is None:
                 del found[name]
         if not self.warnings.given():

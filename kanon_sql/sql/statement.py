@@ -107,10 +107,14 @@ class Compiler:
         temporary: scratch tables belong to the session; else they are plain tables.
         run: what the names of the run's scratch tables begin with. What was compiled for one run
             serves the next of this process, under its names.
+        counted: reads of the source count as such; not where it is a table of the run's own.
     """
 
-    def __init__(self, dialect: Dialect, source: str, *, temporary: bool = True, run: str = ANY_RUN) -> None:
+    def __init__(
+        self, dialect: Dialect, source: str, *, temporary: bool = True, run: str = ANY_RUN, counted: bool = True
+    ) -> None:
         self.dialect = dialect
+        self._counted = counted
         self._temporary = temporary
         self._run = run
         self._fills = {SOURCE: source}
@@ -119,7 +123,7 @@ class Compiler:
 
     def anew(self) -> Compiler:
         """A compiler of the same kind that remembers nothing: shapes are kept by less than all that is in them."""
-        return Compiler(self.dialect, self._fills[SOURCE], temporary=self._temporary)
+        return Compiler(self.dialect, self._fills[SOURCE], temporary=self._temporary, counted=self._counted)
 
     def statement(self, name: str, /, **context: Any) -> Statement:
         """Compile a template. Raises TemplateError when it is unsafe or not portable."""
@@ -187,7 +191,7 @@ class Compiler:
             text = self.created(creates)
         source = self._fills[SOURCE]
         users = source if scans and source.startswith("(") else ""
-        return Statement(name, text, scans, users, self.dialect.quoted, creates)
+        return Statement(name, text, scans * self._counted, users, self.dialect.quoted, creates)
 
     def created(self, creates: Creation) -> str:
         """The statement that creates a table from a query."""

@@ -23,6 +23,7 @@ __all__ = [
     "parties",
     "perturb",
     "plan",
+    "refresh",
     "render",
     "result",
     "risk",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import version
-from typing import Any, Literal
+from typing import Literal
 
-from kanon_sql.engines import Deadline, Engine, Reporter, now, open_workspace
+from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, rows_in_words, searched, searched_again
 from kanon_sql.frequency import source_of
@@ -35,17 +33,18 @@ from kanon_sql.release import (
 )
 from kanon_sql.search import MAX_NODES
 from kanon_sql.spec import Spec
+from kanon_sql.verbs.begun import begun
 from kanon_sql.verbs.classify import classified
 from kanon_sql.verbs.details import with_statements
 from kanon_sql.verbs.distributions import Asked, details_of, refuse_distributions
 from kanon_sql.verbs.invariant import invariantly_released
 from kanon_sql.verbs.private import privately_released
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_nodes_of_local
-from kanon_sql.verbs.result import Cost, Result, names_for_manifest, redacted_log, unreleased
+from kanon_sql.verbs.released import choice_of, manifest_of
+from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 from kanon_sql.verbs.untrue import refuse_untrue
 from kanon_sql.verbs.warnings import failed_by, refuse_to_fail, warnings_of_release
-from kanon_sql.version import __version__
 
 __all__ = ["anonymize", "released"]
 
@@ -143,10 +142,11 @@ def anonymize(
             earlier = None if spec.ledger is None else comparable_releases(workspace, spec)
 
         if spec.recoding.is_full_domain:
-            result = _searched(
-                engine, spec, report, budget, earlier, started, all_minimal=all_minimal, details=asked,
-                fail_on_warning=fail_on_warning,
-            )  # fmt: skip
+            with begun(engine, spec, report) as state:
+                result = _searched(
+                    engine, state.spec, report, budget, earlier, started, all_minimal=all_minimal, details=asked,
+                    fail_on_warning=fail_on_warning, remember=state.remember,
+                )  # fmt: skip
         else:
             with recoded(engine, spec, report, budget) as found:
                 result, _ = released(found, earlier, started, details=asked, fail_on_warning=fail_on_warning)
@@ -165,10 +165,13 @@ def _searched(
     all_minimal: bool,
     details: Asked,
     fail_on_warning: bool,
+    remember: Callable[[Choice, Written], str] | None,
 ) -> Result:
     """The best node, published; or a coarser one, where it conflicts with a ledger that wants that."""
     with searched(engine, spec, report, budget, all_minimal=all_minimal) as found:
-        result, together = released(found, earlier, started, details=details, fail_on_warning=fail_on_warning)
+        result, together = released(
+            found, earlier, started, details=details, fail_on_warning=fail_on_warning, remember=remember
+        )
     coarsen = spec.ledger is not None and spec.ledger.on_conflict == "coarsen"
     if not coarsen or together is None or not together.conflict or not isinstance(found, Chosen):
         return result
@@ -237,6 +240,7 @@ def released(
     details: Asked,
     applied: Kept | None = None,
     fail_on_warning: bool = False,
+    remember: Callable[[Choice, Written], str] | None = None,
 ) -> tuple[Result, JointVerdict | None]:
     """What the search found, published; or why not.
 
@@ -249,6 +253,7 @@ def released(
         details: also count what a report shows.
         applied: the recoding that was applied, where none was looked for.
         fail_on_warning: publish nothing where there is a warning.
+        remember: keeps what later refreshes need, right before the release is published, and says so.
     """
     spec = found.spec
     verb: Literal["anonymize", "apply"] = "anonymize" if applied is None else "apply"
@@ -256,7 +261,7 @@ def released(
     if isinstance(found, NothingToSearch | NothingFound):
         return replace(unreleased(verb, found, f"nothing was published: {found.failure()}"), details=more), None
     metrics, rows = found.metrics(), found.rows()
-    choice = _choice(found, rows["suppressed"])
+    choice = choice_of(found, rows["suppressed"])
     utility = classified(found)
     steps = steps_dict(found.workspace.engine, spec, rows["source"])
     with written_release(found.workspace, choice) as written:
@@ -302,7 +307,9 @@ def released(
             assert spec.ledger is not None
             notes = [*result.notes, *together.remedies(spec.ledger.on_conflict)]
             return replace(result, verdict="fail", message=message, notes=notes), together
-        manifest = _manifest(found, written, result, applied)
+        if remember is not None:
+            result = replace(result, notes=[*result.notes, remember(choice, written)])
+        manifest = manifest_of(spec, found.workspace, result, file=written.file, applied=applied)
         entry = None
         if isinstance(found, Chosen) and earlier is not None:
             entry = addition(found, written, earlier, rows)
@@ -327,30 +334,6 @@ def _kept(found: Chosen | Recoded) -> Sequence[str]:
     return [keep(found.workspace, found.spec, found.mapped, node)]
 
 
-def _choice(found: Chosen | Recoded, suppressed_rows: int) -> Choice:
-    """What to write."""
-    node = suppressed = vectors = mapped = None
-    if isinstance(found, Recoded):
-        mapped = found.mapped
-        vectors = found.releasable()
-    else:
-        node = found.node
-        vectors = found.evaluator.releasable(found.spec, found.columns, node)
-        if suppressed_rows > found.sets.null_rows:
-            suppressed = found.evaluator.suppressed_classes(node)
-    return Choice(
-        spec=found.spec,
-        columns=found.columns,
-        sets=found.sets,
-        models=found.models,
-        node=node,
-        suppressed=suppressed,
-        suppressed_rows=suppressed_rows,
-        vectors=vectors,
-        mapped=mapped,
-    )
-
-
 def _message(found: Chosen | Recoded, rows: Mapping[str, int], written: Written) -> str:
     dropped = written.note is not None  # what says why
     return (
@@ -358,37 +341,3 @@ def _message(found: Chosen | Recoded, rows: Mapping[str, int], written: Written)
         f"{', '.join(model.label for model in found.models)}; {rows_in_words(rows['suppressed'])} suppressed"
         f"{', and dropped instead of masked' if dropped else ''}"
     )
-
-
-def _manifest(found: Chosen | Recoded, written: Written, result: Result, applied: Kept | None) -> dict[str, Any]:
-    """What was published and how; no value of the data is in it."""
-    return {
-        "kanon_sql": __version__,
-        "run_id": found.workspace.run_id,
-        "published_at": now(),
-        "release": result.release,
-        **({} if written.file is None else {"file": written.file.to_dict()}),
-        "spec": found.spec.redacted(),
-        "spec_hash": found.spec.hash,
-        "node": None if result.node is None else dict(result.node),
-        "level_names": names_for_manifest(found.spec, result.level_names or {}),
-        "intervals": result.to_dict()["intervals"],
-        "recoding": result.to_dict()["recoding"],
-        "rows": dict(result.rows),
-        "classes": dict(result.classes),
-        "achieved": {key: dict(value) for key, value in result.achieved.items()},
-        "metrics": dict(result.metrics),
-        "search": result.to_dict()["search"],
-        "steps": result.to_dict()["steps"],
-        "utility": result.to_dict()["utility"],
-        "applied": None if applied is None else {"recoding": applied.shown, "run_id": applied.run_id},
-        "cost": result.cost.to_dict(),
-        "notes": list(result.notes),
-        "warnings": result.to_dict()["warnings"],
-        "details": None if result.details is None else result.details.to_dict(),
-        "versions": {
-            "python": platform.python_version(),
-            "sqlglot": version("sqlglot"),
-            "engine": f"{found.workspace.dialect.name} {found.workspace.engine.version}",
-        },
-    }

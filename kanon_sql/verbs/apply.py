@@ -12,7 +12,13 @@ from kanon_sql.errors import SpecError
 from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch, rows_in_words, searched
 from kanon_sql.frequency import source_of
 from kanon_sql.recode import Kept, Recoded, applied
-from kanon_sql.release import comparable_releases, kept_recoding, refuse_foreign_release, refuse_forgotten
+from kanon_sql.release import (
+    comparable_releases,
+    kept_recoding,
+    refuse_foreign_release,
+    refuse_forgotten,
+    refuse_growing,
+)
 from kanon_sql.search import Batch
 from kanon_sql.spec import RecodingOptions, Source, Spec, parse_table_name
 from kanon_sql.verbs.anonymize import released
@@ -68,6 +74,8 @@ def apply(
         >>> result.node, result.rows["suppressed"]
         ({'age': 1, 'zip': 1}, 0)
     """
+    if spec.state is not None:
+        raise SpecError("state: a release that grows takes new rows by kanon-sql refresh; leave the state out to apply")
     own = _of_new_rows(spec, source, release)
     if engine.read_only:
         raise SpecError(f"the connection to {engine.label} is read-only; apply has to write")
@@ -78,7 +86,7 @@ def apply(
         with open_workspace(engine, source_of(engine, own), report) as workspace, engine.transaction():
             kept = kept_recoding(workspace, parts)
             kept.refuse_others(own)
-            refuse_foreign_release(workspace, own)
+            refuse_growing(workspace, own, refuse_foreign_release(workspace, own))
             earlier = None if own.ledger is None else comparable_releases(workspace, own)
         with _recoded(engine, own, kept, report) as found:
             result, _ = released(

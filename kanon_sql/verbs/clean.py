@@ -18,9 +18,11 @@ from kanon_sql.release import (
     MANIFEST_TABLE,
     Pending,
     Record,
+    drop_state,
     pending_records,
     put_back,
     read_ledger,
+    states_in,
     withdraw_entry,
 )
 from kanon_sql.spec import format_table_name, parse_table_name
@@ -35,10 +37,15 @@ _OURS = re.compile(r"kanon_[0-9a-f]+_[a-z0-9_]+")
 
 State = Literal[
     "left over", "dropped", "already gone", "not ours: kept", "put back",
-    "published, not settled", "settled", "not published", "withdrawn",
+    "published, not settled", "settled", "not published", "withdrawn", "state of a release",
 ]  # fmt: skip
 
-_TO_DO: tuple[State, ...] = ("left over", "already gone", "published, not settled", "not published")
+_TO_DO: tuple[State, ...] = (
+    "left over", "already gone", "published, not settled", "not published", "state of a release",
+)  # fmt: skip
+
+STATES = ("kanon_state",)
+"""Where states are looked for, unless a schema is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,14 @@ class CleanResult:
         return {"verb": "clean", "dropped": self.dropped, "objects": [item.to_dict() for item in self.objects]}
 
 
-def clean(engine: Engine, schema: str | None = None, *, drop: bool, report: Reporter | None = None) -> CleanResult:
+def clean(
+    engine: Engine,
+    schema: str | None = None,
+    *,
+    drop: bool,
+    states: bool = False,
+    report: Reporter | None = None,
+) -> CleanResult:
     """List the scratch tables recorded as ours, and releases that are not settled; drop and settle only with ``drop``.
 
     Args:
@@ -92,6 +106,8 @@ def clean(engine: Engine, schema: str | None = None, *, drop: bool, report: Repo
         schema: where the record is, if releases go to another schema than the default one.
         drop: drop the tables and forget them, and settle or withdraw the releases. A run that is still at work
             loses its tables, too.
+        states: look for states of releases that grow instead, in the schema, or in ``kanon_state``. Once its state is
+            dropped, a release grows no more, and a new one could be compared with it row by row.
         report: called with each stage.
 
     Raises:
@@ -100,7 +116,9 @@ def clean(engine: Engine, schema: str | None = None, *, drop: bool, report: Repo
     """
     if drop and engine.read_only:
         raise SpecError(f"the connection to {engine.label} is read-only; dropping scratch tables has to write")
-    place = parse_table_name(schema) if schema is not None else ()
+    place = parse_table_name(schema) if schema is not None else STATES if states else ()
+    if states:
+        return _states(engine, place, drop=drop, report=report)
     with open_workspace(engine, "", report) as workspace:
         workspace.report("looking for scratch tables", None)
         room = _Room(workspace, place, drop)
@@ -109,6 +127,22 @@ def clean(engine: Engine, schema: str | None = None, *, drop: bool, report: Repo
         workspace.report("dropping scratch tables", None)
         with engine.transaction():
             return CleanResult(tuple(room.objects()), True)
+
+
+def _states(engine: Engine, schema: tuple[str, ...], *, drop: bool, report: Reporter | None) -> CleanResult:
+    """The states in a schema: those of releases that stand, and what killed runs left."""
+    found = []
+    with open_workspace(engine, "", report) as workspace:
+        workspace.report("looking for states", None)
+        for state in states_in(workspace, schema):
+            stands = engine.mark(state.release) == state.run_id
+            name = f"{format_table_name(state.release)} in {format_table_name(schema)}"
+            item = ScratchObject(name, state.run_id, state.created_at, "state of a release" if stands else "left over")
+            if drop:
+                drop_state(workspace, state)
+                item = replace(item, state="dropped")
+            found.append(item)
+    return CleanResult(tuple(found), drop)
 
 
 @dataclass(frozen=True)

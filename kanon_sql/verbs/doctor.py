@@ -95,7 +95,7 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
         scratch = _scratch_tables(workspace)
         tables, rollback = _tables(workspace)
         leftovers, readable = _leftovers(engine)
-        checks = (text, scratch, tables, rollback, _publishing(engine), _files(engine), leftovers)
+        checks = (text, scratch, tables, rollback, _publishing(engine), _files(engine), leftovers, _states(engine))
     exact = text.ok
     searches = exact and scratch.ok
     verbs = (
@@ -127,7 +127,7 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
                 searches and tables.ok and readable and not engine.ephemeral and engine.scratch.mode != "inline",
                 "scratch tables, tables that outlive the connection, and those of kanon_sql readable",
             )
-            for name in ("cloak", "perturb")
+            for name in ("refresh", "cloak", "perturb")
         ),
     )
     return DoctorResult(engine.label, engine.dialect.name, engine.version, engine.read_only, checks, verbs)
@@ -210,6 +210,19 @@ def _files(engine: Engine) -> Check:
     except (KanonError, OSError) as error:
         return Check("files", name, False, str(error) or type(error).__name__)
     return Check("files", name, True, "tried a small CSV file")
+
+
+def _states(engine: Engine) -> Check:
+    """The states of releases that grow, which are as sensitive as their sources."""
+    name = "lists states of releases"
+    try:
+        objects = clean(engine, drop=False, states=True).objects
+    except KanonError as error:
+        return Check("states", name, False, f"the record of states cannot be read: {error}")
+    if not objects:
+        return Check("states", name, True, "none is recorded in the schema kanon_state")
+    listed = ", ".join(item.name if item.state != "left over" else f"{item.name} (left over)" for item in objects)
+    return Check("states", name, True, f"{listed}: as sensitive as the source; see kanon-sql clean --state")
 
 
 def _leftovers(engine: Engine) -> tuple[Check, bool]:

@@ -168,6 +168,8 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         notes += ("The ledger's statements are left out: which run depends on the releases that it holds.",)
     if spec.recoding.keep is not None:
         notes += ("The recoding is not kept by this script: kanon-sql anonymize does that.",)
+    if spec.state is not None:
+        notes += ("The state is not kept by this script, and nothing grows: kanon-sql anonymize and refresh do that.",)
     if engine.scratch.mode == "schema":
         notes += (f"Scratch tables are in the schema {SCRATCH_SCHEMA}: {engine.scratch.reason}.",)
     return Rendered(dialect, tuple(engine.meter.log), notes)

@@ -116,7 +116,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Result(Charted):
-    """The result of ``plan``, ``anonymize``, ``apply`` or ``check``.
+    """The result of ``plan``, ``anonymize``, ``apply``, ``refresh`` or ``check``.
 
     Attributes:
         verb: the verb that made it.
@@ -156,6 +156,8 @@ class Result(Charted):
             and what the ledger's releases have spent; None unless it was asked for.
         m_invariance: the history and the earlier releases of the sequence, how many persons were released before, and
             how many counterfeits there are, by class; None unless it was asked for.
+        refresh: for ``refresh``: how many rows were ``taken``, ``added`` and ``removed``, how many are ``waiting``,
+            ``held`` and ``retired``, and what became of the levels; None for other verbs.
         warnings: what the verdict does not say, and should not hide; each has a code, and a page.
         released: the release as a table of the program's, where ``anonymize`` was given one; else None.
 
@@ -169,7 +171,7 @@ class Result(Charted):
         ['achieved', 'beside', 'class_sizes']
     """
 
-    verb: Literal["plan", "anonymize", "check", "apply"]
+    verb: Literal["plan", "anonymize", "check", "apply", "refresh"]
     verdict: Literal["pass", "fail"]
     message: str
     release: str | None
@@ -195,6 +197,7 @@ class Result(Charted):
     beside: Mapping[str, Any] | None = None
     differential_privacy: Mapping[str, Any] | None = None
     m_invariance: Mapping[str, Any] | None = None
+    refresh: Mapping[str, Any] | None = None
     steps: Mapping[str, Any] | None = None
     utility: Mapping[str, Any] | None = None
     warnings: Sequence[Warned] = ()
@@ -248,7 +251,7 @@ class Result(Charted):
     def _release(self) -> Released:
         if self.released is not None:
             return self.released
-        if self.verb not in ("anonymize", "apply"):
+        if self.verb not in ("anonymize", "apply", "refresh"):
             raise UnsupportedError(f"{self.verb} releases nothing; a release comes out of anonymize")
         if self.manifest is None:
             raise UnsupportedError(f"there is no release to read; {self.message}")
@@ -321,6 +324,7 @@ class Result(Charted):
             "steps": None if self.steps is None else dict(self.steps),
             "differential_privacy": None if self.differential_privacy is None else dict(self.differential_privacy),
             "m_invariance": None if self.m_invariance is None else dict(self.m_invariance),
+            "refresh": None if self.refresh is None else dict(self.refresh),
             **revealed,
         }
 

@@ -4967,6 +4967,9 @@ SELECT release_name, run_id, manifest FROM `kanon_sql_manifest` WHERE published_
 -- verbs/clean/recorded
 SELECT run_id, object_name, created_at FROM `kanon_sql_scratch` ORDER BY CASE WHEN created_at IS NULL THEN 1 ELSE 0 END, created_at, CASE WHEN object_name IS NULL THEN 1 ELSE 0 END, object_name;
 
+-- release/ledger/entries
+SELECT manifest FROM `kanon_state`.`kanon_sql_state` WHERE run_id <> 'turn' AND published_at <> 'withdrawn' ORDER BY CASE WHEN published_at IS NULL THEN 1 ELSE 0 END, published_at, CASE WHEN run_id IS NULL THEN 1 ELSE 0 END, run_id;
+
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_00_release`;
 

@@ -4731,6 +4731,9 @@ SELECT "release_name", "run_id", "manifest" FROM "kanon_sql_manifest" WHERE "pub
 -- verbs/clean/recorded
 SELECT "run_id", "object_name", "created_at" FROM "kanon_sql_scratch" ORDER BY "created_at", "object_name";
 
+-- release/ledger/entries
+SELECT "manifest" FROM "kanon_state"."kanon_sql_state" WHERE "run_id" <> 'turn' AND "published_at" <> 'withdrawn' ORDER BY "published_at", "run_id";
+
 -- engines/scratch/drop
 BEGIN
   EXECUTE IMMEDIATE 'DROP TABLE "kanon_00_release" PURGE';

@@ -4897,6 +4897,9 @@ SELECT `release_name`, `run_id`, `manifest` FROM `kanon_sql_manifest` WHERE `pub
 -- verbs/clean/recorded
 SELECT MAX(`run_id`) AS `run_id`, `object_name` AS `object_name`, MAX(CASE WHEN `created_at` = 'forgotten' THEN NULL ELSE `created_at` END) AS `recorded_at` FROM `kanon_sql_scratch` GROUP BY `object_name` HAVING SUM(CASE WHEN `created_at` = 'forgotten' THEN -1 ELSE 1 END) > 0 ORDER BY `recorded_at` NULLS LAST, `object_name` NULLS LAST;
 
+-- release/ledger/entries
+SELECT `manifest` FROM `kanon_state`.`kanon_sql_state` WHERE `run_id` <> 'turn' AND `published_at` <> 'withdrawn' AND NOT `run_id` IN (SELECT `run_id` FROM `kanon_state`.`kanon_sql_state` WHERE `published_at` = 'withdrawn') ORDER BY `published_at` NULLS LAST, `run_id` NULLS LAST;
+
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_00_release`;
 

@@ -5008,6 +5008,9 @@ SELECT release_name, run_id, manifest FROM "kanon_sql_manifest" WHERE published_
 -- verbs/clean/recorded
 SELECT run_id, object_name, created_at FROM "kanon_sql_scratch" ORDER BY created_at NULLS LAST, object_name NULLS LAST;
 
+-- release/ledger/entries
+SELECT manifest FROM "kanon_state"."kanon_sql_state" WHERE run_id <> 'turn' AND published_at <> 'withdrawn' ORDER BY published_at NULLS LAST, run_id NULLS LAST;
+
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_00_release";
 

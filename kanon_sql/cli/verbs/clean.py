@@ -18,6 +18,7 @@ __all__ = ["clean"]
     epilog=examples(
         "kanon-sql clean -d clinic.duckdb",
         "kanon-sql clean -d clinic.duckdb --yes",
+        "kanon-sql clean -d clinic.duckdb --state",
     )
 )
 def clean(
@@ -29,6 +30,12 @@ def clean(
             "--schema", metavar="SCHEMA", show_default=False, help="Where releases go, if not the default schema."
         ),
     ] = None,
+    states: Annotated[
+        bool,
+        typer.Option(
+            "--state", help="Look for states of releases that grow instead, in kanon_state or the --schema named."
+        ),
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Drop them without asking.")] = False,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
@@ -53,13 +60,13 @@ def clean(
         need_database(database)
         engine = run.connect(database, read_only=not (yes or asks), threads=threads, memory_limit=memory_limit)
         with engine.run(Deadline(timeout)):
-            result = run_clean(engine, schema, drop=False, report=run.report)
+            result = run_clean(engine, schema, drop=False, states=states, report=run.report)
             if result.left and asks:
                 run.pause()
                 print_text(clean_text(result))
                 yes = typer.confirm(f"drop {result.left} of them?", err=True)
             if yes and result.left:
-                result = run_clean(engine, schema, drop=True, report=run.report)
+                result = run_clean(engine, schema, drop=True, states=states, report=run.report)
         run.close()
         if output is OutputFormat.json:
             print_json(result.to_dict())

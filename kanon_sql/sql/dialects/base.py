@@ -262,6 +262,35 @@ class Dialect(ABC):
         before, between, after = self.guard
         return f"{before} {self.relation(view)} {between} {query} {after}".rstrip()
 
+    def unmark(self, table: Sequence[str], run_id: str) -> str | None:
+        """Take a mark off a table, where the next one would stand beside it; None where it takes its place."""
+        return None
+
+    def create_schema(self, name: Sequence[str]) -> str | None:
+        """Make a schema unless it is there, which nobody else may use; None where schemas are not made by SQL."""
+        return f"CREATE SCHEMA IF NOT EXISTS {self.relation(name)}"
+
+    def made_by_us(self, schema: Sequence[str]) -> str | None:
+        """A query that counts the schemas of a name that :meth:`create_schema` has made; None where none says so."""
+        return None
+
+    def readers(self, schema: Sequence[str]) -> str | None:
+        """A query that counts who else may read what is made in a schema; superusers and their like may anyway.
+
+        Args:
+            schema: its name parts.
+
+        Returns:
+            None where the engine knows no rights: whoever may read the source may read all else.
+
+        Raises:
+            UnsupportedError: who may read a schema was not tried on this engine.
+        """
+        raise UnsupportedError(
+            f"state: who may read a schema cannot be told on {self.name}, and a state is as sensitive as the source; "
+            "use DuckDB, PostgreSQL, SQLite, ClickHouse or Spark, or release without a state"
+        )
+
     def to_file(self, table: Sequence[str], path: str, run_id: str) -> str:
         """Write a table into a Parquet or CSV file.
 

@@ -12,6 +12,8 @@ from kanon_sql.sql.dialects.rewrites import bit_and, called
 
 __all__ = ["RENAMING", "ClickHouse"]
 
+_OURS = "states of releases, made by kanon_sql"
+
 _KEPT, _SCRATCH = "ENGINE = MergeTree ORDER BY tuple()", "ENGINE = Memory"
 
 _UTF8: dict[type[exp.Expr], str] = {
@@ -69,6 +71,29 @@ class ClickHouse(Dialect):
         return called(
             "toInt64",
             called("reinterpretAsUInt64", called("reverse", called("substring", called("SHA256", text), 1, 6))),
+        )
+
+    def create_schema(self, name: Sequence[str]) -> str:
+        """A schema is a database, which says who has made it."""
+        return f"CREATE DATABASE IF NOT EXISTS {self.relation(name)} COMMENT {self.literal(_OURS)}"
+
+    def made_by_us(self, schema: Sequence[str]) -> str:
+        """By its comment: nobody was granted anything in a database that was not there."""
+        name, ours = self.literal(schema[-1]), self.literal(_OURS)
+        return f"SELECT COUNT(*) FROM system.databases WHERE name = {name} AND comment = {ours}"
+
+    def readers(self, schema: Sequence[str]) -> str:
+        """Users and roles that were granted to read the database.
+
+        Those of the server's configuration who may read all databases may read the source too.
+        """
+        name = self.literal(schema[-1])
+        return (
+            "SELECT COUNT(*) FROM system.grants "
+            f"WHERE (database = {name} OR database IS NULL) "
+            "AND access_type IN ('SELECT', 'ALL') AND is_partial_revoke = 0 "
+            "AND COALESCE(user_name, '') <> currentUser() "
+            "AND NOT (database IS NULL AND user_name IN (SELECT name FROM system.users WHERE storage = 'users_xml'))"
         )
 
     def masked(self, number: str, mask: str) -> str:

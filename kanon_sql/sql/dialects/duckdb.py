@@ -47,6 +47,9 @@ class DuckDB(Dialect):
             ordered.set("desc", bool(ordered.args.get("desc")))
         return tree
 
+    def readers(self, schema: Sequence[str]) -> None:
+        """There are no rights inside of a file: whoever may open it may read all of it."""
+
     def rows(self, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
         """VALUES: each branch of a UNION ALL is planned on its own."""
         listed = ",\n  ".join("(" + ", ".join(map(self.text, row)) + ")" for row in rows)

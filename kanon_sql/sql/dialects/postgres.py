@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect, replaced
@@ -32,6 +34,18 @@ class Postgres(Dialect):
         digest = called("ENCODE", called("SHA256", called("CONVERT_TO", text, "UTF8")), "hex")
         digits, bits = called("SUBSTR", digest, 1, 12), exp.DataType.build("BIT(48)", dialect="postgres")
         return exp.cast(exp.cast(exp.paren(exp.DPipe(this=exp.Literal.string("x"), expression=digits)), bits), "BIGINT")
+
+    def readers(self, schema: Sequence[str]) -> str:
+        """Roles that may use the schema; those that may read all data may read the source too."""
+        name = self.literal(schema[-1])
+        return (
+            "SELECT COUNT(*) FROM pg_catalog.pg_roles AS r, pg_catalog.pg_namespace AS n "
+            f"WHERE n.nspname = {name} AND r.rolname <> CURRENT_USER AND NOT r.rolsuper "
+            "AND pg_catalog.left(r.rolname, 3) <> 'pg_' "
+            "AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_roles AS a "
+            "WHERE a.rolname = 'pg_read_all_data' AND pg_catalog.pg_has_role(r.oid, a.oid, 'MEMBER')) "
+            "AND pg_catalog.has_schema_privilege(r.oid, n.oid, 'USAGE')"
+        )
 
     def numbers_to(self, count: str) -> str:
         """A series; beside the tables before it without a word like LATERAL, being a function."""

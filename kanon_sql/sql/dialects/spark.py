@@ -51,6 +51,9 @@ class Spark(Dialect):
                 select.set("sort", exp.Sort(expressions=[exp.Rand()]))
         return text_columns(quote_names(floating_division(tree)), _EXACT)
 
+    def readers(self, schema: Sequence[str]) -> None:
+        """Spark itself knows no rights; those of a catalog or of files are somebody else's to give."""
+
     def create_as(self, table: str, query: str, temporary: bool) -> str:
         """A scratch table as far as a script can have one; the engine's own outlive changes of the source."""
         return f"CACHE TABLE {table} AS {query}" if temporary else f"CREATE TABLE {table} USING PARQUET AS {query}"

@@ -67,6 +67,16 @@ class SQLite(Dialect):
         """By a function that the connection is given, since SQLite has no digest."""
         return called("kanon_draw", text)
 
+    def unmark(self, table: Sequence[str], run_id: str) -> str:
+        """The index that is the mark is dropped."""
+        return f"DROP INDEX IF EXISTS {self.relation([*table[:-1], mark_text(run_id)])}"
+
+    def create_schema(self, name: Sequence[str]) -> None:
+        """A schema is a file that is attached, or ``main``."""
+
+    def readers(self, schema: Sequence[str]) -> None:
+        """There are no rights inside of a file: whoever may open it may read all of it."""
+
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """What SQLite lacks, or would compute without a warning as something else."""
         tree = replaced(tree, exp.Cast, _decimal_text)

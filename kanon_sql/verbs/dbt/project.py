@@ -121,6 +121,11 @@ def _unfit(spec: Spec) -> Iterator[Problem]:
         yield Problem("suppression.style: a dbt release drops suppressed rows; expected drop")
     if spec.ledger is not None:
         yield Problem("ledger: dbt builds the release, which is neither compared nor recorded; publish with anonymize")
+    if spec.state is not None:
+        yield Problem(
+            "state: dbt builds a release anew, and whoever has the one before can compare the two row by row; use "
+            "kanon-sql anonymize and refresh, or leave the state out"
+        )
     if spec.recoding.keep is not None:
         yield Problem("recoding.keep: the model that is written is the recoding, and dbt builds it; leave keep out")
     for column, hierarchy in spec.quasi_identifiers.items():

@@ -1,0 +1,124 @@
+"""The rows that a run takes: those of the source, those above the last watermark, or those of a batch; read once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.errors import SpecError
+from kanon_sql.hierarchies import exact_texts, refuse_blank_ends
+from kanon_sql.sql import Relation, slot, source_relation
+
+__all__ = ["Taken", "refuse_later", "take_rows"]
+
+_ORDERED = ("integer", "decimal", "date", "timestamp", "moment")
+"""Kinds of columns that a watermark can have."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Rows that were read from the source, or from a table of new rows.
+
+    Attributes:
+        table: them.
+        rows: how many.
+        watermark: the highest of them, as text; None for none.
+    """
+
+    table: Relation
+    rows: int
+    watermark: str | None
+
+
+def take_rows(
+    workspace: Workspace,
+    columns: Mapping[str, Column],
+    names: Sequence[str],
+    watermark: str | None,
+    low: str | None,
+) -> Taken:
+    """Read the workspace's source, once: all of it, or what is above a watermark.
+
+    Args:
+        workspace: where.
+        columns: the source's columns.
+        names: those to take, besides the watermark.
+        watermark: the column that later rows have more of; None where rows are not known by one.
+        low: the highest that was taken before; None for all rows.
+
+    Raises:
+        SpecError: the watermark is no column that later rows have more of, or some rows have none.
+    """
+    if watermark is not None:
+        _refuse_unordered(workspace, columns, watermark)
+    texts = exact_texts([columns[name] for name in names], "checked")
+    refuse_blank_ends(workspace, source_relation(), texts, "the source")
+    listed = [*names, *([watermark] if watermark is not None and watermark not in names else [])]
+    target = workspace.table("taken")
+    shape = workspace.compiler.shape(
+        "release/state/taken",
+        (target.parts, tuple(listed), watermark, low is None),
+        lambda: {
+            "target": target,
+            "names": listed,
+            "source": source_relation(),
+            "watermark": watermark,
+            "low": None if low is None else slot("low"),
+        },
+    )
+    fills = {} if low is None or watermark is None else {"low": _typed(workspace, columns[watermark], low)}
+    workspace.run(workspace.compiler.fill("release/state/taken", shape, fills))
+    rows, unmarked, highest = workspace.row("release/state/mark", taken=target, watermark=watermark)
+    if unmarked:
+        raise SpecError(
+            f"increments.watermark: {int(unmarked):,} rows have no {watermark!r}, so that no later run would know "
+            "whether they are new; fill it in, or leave them out in a source query"
+        )
+    return Taken(target, int(rows), None if highest is None else str(highest))
+
+
+def refuse_later(
+    workspace: Workspace, columns: Mapping[str, Column], taken: Taken, watermark: str | None, low: str | None
+) -> None:
+    """Refuse a batch with rows that a later run would take once more, by the watermark.
+
+    Raises:
+        SpecError: it has some.
+    """
+    if watermark is None or low is None or watermark not in columns:
+        return
+    shape = workspace.compiler.shape(
+        "release/state/above",
+        (taken.table.parts, watermark),
+        lambda: {"taken": taken.table, "watermark": watermark, "low": slot("low")},
+    )
+    fills = {"low": _typed(workspace, columns[watermark], low)}
+    ((later,),) = workspace.query(workspace.compiler.fill("release/state/above", shape, fills), 1)
+    if later:
+        raise SpecError(
+            f"--inserted: {int(later):,} rows are above the last watermark, so that the next refresh by "
+            f"{watermark!r} would take them once more; leave them to it, and give late rows alone"
+        )
+
+
+def _refuse_unordered(workspace: Workspace, columns: Mapping[str, Column], watermark: str) -> None:
+    if watermark not in columns:
+        raise SpecError(
+            f"increments.watermark: the source has no column {watermark!r}; expected one of "
+            f"{', '.join(map(repr, columns))}"
+        )
+    column = columns[watermark]
+    if workspace.dialect.typed and column.kind not in _ORDERED:
+        raise SpecError(
+            f"increments.watermark: {watermark!r} is of type {column.type}; expected whole numbers, decimals, dates or "
+            "times, which later rows have more of"
+        )
+
+
+def _typed(workspace: Workspace, column: Column, text: str) -> str:
+    """A watermark in the engine's SQL."""
+    written = workspace.dialect.literal(text)
+    if not workspace.dialect.typed:
+        return text if column.kind == "integer" else written
+    return f"CAST({written} AS {column.type})"

@@ -1,0 +1,176 @@
+"""A release that grows: where its state is kept, how new rows are known, and what such a release cannot have.
+
+A reader who keeps every version can subtract one from the next. So what a refresh adds is released as if it stood
+alone, and what may be asked for is what unions of classes inherit from the classes: sizes, and diversity of values. A
+requirement that compares with the whole table would be judged by another table every day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+
+from pydantic import Field, WithJsonSchema
+
+from kanon_sql.spec.checks import Fault, Faults, Part, checked, choice, did_you_mean, text
+from kanon_sql.spec.disclosure import AlphaKAnonymityRequirement, PSensitiveRequirement
+from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+from kanon_sql.spec.requirement import Requirement
+from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement
+
+if TYPE_CHECKING:
+    from kanon_sql.spec.model import Spec
+
+__all__ = ["IncrementOptions", "StateSchema", "state_faults"]
+
+
+def _state_schema(value: object) -> tuple[str, ...]:
+    """The schema that a spec names, by itself or as ``{schema: NAME}``."""
+    if not isinstance(value, Mapping):
+        return table_name(value)
+    faults = Faults()
+    for key in value:
+        if key != "schema":
+            faults.add((key,), f"unknown key{did_you_mean(str(key), ['schema'])}", at_key=True)
+    if "schema" not in value:
+        faults.add((), "missing 'schema': where the state is kept, such as kanon_state", at_key=True)
+    found = faults.attempt(("schema",), table_name, value["schema"]) if "schema" in value else None
+    faults.finish()
+    assert found is not None
+    return found
+
+
+StateSchema = Annotated[
+    tuple[str, ...] | None,
+    checked(_state_schema),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                *TABLE_NAME["anyOf"],
+                {
+                    "type": "object",
+                    "properties": {"schema": TABLE_NAME},
+                    "required": ["schema"],
+                    "additionalProperties": False,
+                },
+                {"type": "null"},
+            ]
+        }
+    ),
+]
+"""Where what later refreshes need is kept between runs, as sensitive as the source: a schema, by its name parts."""
+
+
+_POLICIES = ("hold", "coarsen", "research")
+
+
+class IncrementOptions(Part):
+    """How a refresh knows new rows, and what it does when the levels no longer fit.
+
+    Attributes:
+        watermark: a column that is larger in every later row, such as a day of arrival; None where new rows come as
+            tables.
+        on_drift: what to do when more rows would wait than ``suppression.limit`` allows: ``hold`` the levels and let
+            them wait, ``coarsen`` to the best levels above for the rows that wait, or ``research`` the best levels
+            above for all rows.
+    """
+
+    expected: ClassVar[str] = "{watermark: day, on_drift: hold}"
+
+    watermark: Annotated[
+        str | None,
+        checked(text("a column name")),
+        WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
+    ] = Field(default=None, description="The column that is larger in every later row.")
+    on_drift: Annotated[Literal["hold", "coarsen", "research"], checked(choice("reaction to drift", _POLICIES))] = (
+        Field(default="hold", description="What to do when more rows would wait than may be suppressed.")
+    )
+
+
+def state_faults(spec: Spec) -> Iterator[Fault]:
+    """What a spec with a state cannot have."""
+    if spec.increments is not None and spec.state is None:
+        why = "increments need a state between runs; write state: {schema: kanon_state}, which nobody else may read"
+        yield Fault(("increments",), why, True)
+    if spec.state is None:
+        return
+    if spec.release is None:
+        why = "a state belongs to a release that is a table, and grows; name one: release: NAME"
+        yield Fault(("state",), why, True)
+    for position, requirement in enumerate(spec.privacy):
+        if (unfit := _unfit(requirement)) is not None:
+            yield Fault(("privacy", position, requirement.name), unfit, True)
+    yield from _section_faults(spec)
+    yield from _column_faults(spec)
+
+
+def _unfit(requirement: Requirement) -> str | None:
+    """Why a requirement is not inherited by a union of classes from the classes; None where it is."""
+    if getattr(requirement, "grouped_by", None) is not None or requirement.groups_by_others:
+        return "with a state, a refresh is judged by the classes of all quasi-identifiers; leave the columns out"
+    if isinstance(requirement, KAnonymityRequirement):
+        return None if requirement.k is not None else "with a state, k is a number, the same for every day; write k"
+    if isinstance(requirement, LDiversityRequirement):
+        known = requirement.kind in ("distinct", "entropy", "recursive") and requirement.estimator != "grassberger"
+        return None if known else "with a state, use kind: distinct, entropy (by its own values) or recursive"
+    if isinstance(requirement, AlphaKAnonymityRequirement | PSensitiveRequirement):
+        return None
+    return (
+        "with a state, a requirement is one that classes hand on to their unions: k_anonymity, l_diversity, "
+        f"alpha_k_anonymity or p_sensitive_k_anonymity. What {requirement.name} compares with changes as the table "
+        "grows, so that rows which are out would be judged anew, and cannot be taken back; release without a state"
+    )
+
+
+def _section_faults(spec: Spec) -> Iterator[Fault]:
+    """Sections that say how classes are made, or what else is kept of releases."""
+    if not spec.recoding.is_full_domain or spec.recoding.keep is not None:
+        why = (
+            f"a refresh gives new rows the labels that stand in the release, at one level per column; classes of "
+            f"recoding: {spec.recoding.method} are made for the rows of one day, and those of two days overlap, so "
+            "that their unions are no classes; with a state, use recoding: full_domain"
+        )
+        if spec.recoding.is_full_domain:
+            why = "the state holds the levels already; leave 'keep' out"
+        yield Fault(("recoding",), why, True)
+    if spec.search.of_intervals:
+        why = f"{spec.search.algorithm} makes intervals of the values of one day; with a state, use another algorithm"
+        yield Fault(("search", "algorithm"), why, True)
+    if spec.ledger is not None:
+        why = "a ledger makes earlier releases again from a source that has not changed; with a state, leave it out"
+        yield Fault(("ledger",), why, True)
+    if spec.steps is not None:
+        why = "release steps are done to one table as a whole; with a state, do them in a view, and name that as source"
+        yield Fault(("steps",), why, True)
+    if spec.suppression.style == "mask":
+        why = (
+            "a suppressed row waits until it can be released, and a reader who has seen it masked would see it move; "
+            "with a state, use style: drop"
+        )
+        yield Fault(("suppression", "style"), why, True)
+
+
+def _column_faults(spec: Spec) -> Iterator[Fault]:
+    """Columns by which a day's rows would be known again, or whose labels may change unseen."""
+    watermark = None if spec.increments is None else spec.increments.watermark
+    shown = {"sensitive": spec.sensitive, "keep": spec.keep}
+    for key, names in shown.items():
+        if watermark in names:
+            why = (
+                f"{watermark!r} says when a row came, and is released as it is: whoever knows when somebody came "
+                "would find the row; leave it out, or make it a quasi-identifier"
+            )
+            yield Fault((key,), why, True)
+    for name, column in spec.quasi_identifiers.items():
+        if column.table is not None:
+            why = "a hierarchy table may change unseen between two days; with a state, use a file, a tree or a rule"
+            yield Fault(("quasi_identifiers", name, "table"), why, True)
+        if column.point is not None:
+            why = "a state does not keep points; with a state, make their cells in a view"
+            yield Fault(("quasi_identifiers", name, "point"), why, True)
+        if column.as_ in ("bounds", "midpoint"):
+            why = "a refresh adds rows by their labels; with a state, make what stands beside a label in a view"
+            yield Fault(("quasi_identifiers", name, "as"), why, True)
+        if column.parents == "several":
+            why = "which parent a value has is chosen by the rows of one day; with a state, give each value one"
+            yield Fault(("quasi_identifiers", name, "parents"), why, True)

@@ -1,0 +1,241 @@
+"""``refresh``: a release that grows takes the new rows, at the cost of these and of no others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+
+from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
+from kanon_sql.errors import SpecError
+from kanon_sql.frequency import explained_if_missing, plain_source_of
+from kanon_sql.release import (
+    State,
+    day_of,
+    departures_of,
+    leaving_rows,
+    open_state_schema,
+    refuse_later,
+    refuse_other_state,
+    state_of,
+    take_rows,
+)
+from kanon_sql.spec import Source, Spec, format_table_name
+from kanon_sql.verbs.begun import watermark_of
+from kanon_sql.verbs.grown import Growth, grown
+from kanon_sql.verbs.result import Cost, Result, redacted_log
+from kanon_sql.verbs.untrue import refuse_untrue
+
+__all__ = ["refresh"]
+
+
+def refresh(
+    engine: Engine,
+    spec: Spec,
+    *,
+    inserted: str | None = None,
+    deleted: str | None = None,
+    batch: str | None = None,
+    verify_all: bool = False,
+    timeout: float | None = None,
+    report: Reporter | None = None,
+    fail_on_warning: bool = False,
+) -> Result:
+    """Add the rows that are new since the last run to a release, and take out those that left, or change nothing.
+
+    What is added satisfies the requirements by itself, and is made of rows that were never released: a reader who
+    subtracts one version from the next finds classes as safe as those of a release. What goes goes in classes of the
+    batch that it was released in, k of each at least.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`, with the right to write.
+        spec: what :func:`kanon_sql.anonymize` has released, with ``state`` and, for new rows by a watermark,
+            ``increments``.
+        inserted: a table or query of new rows, instead of those above the last watermark.
+        deleted: a table or query of rows that have left the source. A changed row is in both.
+        batch: a name for these rows, which are taken once however often it is given; needed with ``inserted`` and
+            ``deleted``, since nothing else would tell that they were taken.
+        verify_all: examine the whole release afterwards, not only what is added; not where persons are protected.
+        timeout: seconds for the whole run; None for no limit.
+        report: called with each stage in plain words.
+        fail_on_warning: change nothing where there is a warning, whichever it is.
+
+    Returns:
+        A result whose ``refresh`` says how many rows were taken, added and removed, how many wait, and what became of
+        the levels. The verdict is ``fail``, and nothing is changed, when a warning is an error.
+
+    Raises:
+        SpecError: the release has no state, or that of another spec; a table lacks a column; others may read the
+            state; or rows are to leave that were never taken.
+        VerificationError: what was written failed its verification; nothing was changed.
+        DatabaseError: another run has changed the release meanwhile; nothing was changed.
+        KanonError: any other error of :mod:`kanon_sql.errors`.
+
+    Examples:
+        >>> growing = kanon_sql.Spec.from_dict({**spec.to_dict(), "release": "visits_growing", "state": "kanon_state"})
+        >>> _ = kanon_sql.anonymize(db, growing)
+        >>> result = kanon_sql.refresh(db, growing, inserted="SELECT * FROM visits WHERE age < 30", batch="young")
+        >>> result.refresh["taken"], result.refresh["added"], result.refresh["waiting"]
+        (100, 100, 0)
+        >>> kanon_sql.refresh(db, growing, inserted="SELECT * FROM visits WHERE age < 30", batch="young").message
+        'nothing was changed: the batch was taken before'
+    """
+    _refuse_options(engine, spec, inserted, deleted, batch, verify_all=verify_all)
+    started = time.perf_counter()
+    with engine.run(Deadline(timeout)) as meter:
+        refuse_untrue(engine, spec.source.table)
+        reads = spec if inserted is None else spec.model_copy(update={"source": _source(inserted)})
+        relation = plain_source_of(engine, reads)
+        with open_workspace(engine, relation, report) as workspace, ExitStack() as others:
+            assert spec.state is not None
+            assert spec.release is not None
+            with engine.transaction():  # whether there can be one is known before anything is read
+                state = state_of(workspace, spec.state, spec.release)
+            open_state_schema(workspace, spec.state)
+            if state is None:
+                raise SpecError(
+                    f"state: {format_table_name(spec.release)} has none in {format_table_name(spec.state)}; "
+                    "kanon-sql anonymize begins it, with the same spec"
+                )
+            if batch is not None and batch in state.taken:
+                return replace(
+                    _unchanged(spec, state, "the batch was taken before"), cost=Cost.of(meter, _since(started))
+                )
+            with explained_if_missing(engine, reads.source.table):
+                columns = workspace.described(relation)
+            takes_source = inserted is not None or deleted is None
+            result = _refreshed(
+                workspace, others, spec, state, columns, deleted, batch, takes_source=takes_source,
+                verify_all=verify_all, fail_on_warning=fail_on_warning,
+            )  # fmt: skip
+            return replace(result, cost=Cost.of(meter, _since(started)), sql=redacted_log(meter))
+
+
+def _since(started: float) -> float:
+    return time.perf_counter() - started
+
+
+def _source(written: str) -> Source:
+    """A table, or a query where it has more than one word."""
+    text = written.strip()
+    return Source.model_validate({"query": text} if text[:6].upper() in ("SELECT", "WITH (") or " " in text else text)
+
+
+def _refuse_options(
+    engine: Engine, spec: Spec, inserted: str | None, deleted: str | None, batch: str | None, *, verify_all: bool
+) -> None:
+    if spec.state is None:
+        raise SpecError("state: missing; a release that grows needs it, such as state: {schema: kanon_state}")
+    if engine.read_only:
+        raise SpecError(f"the connection to {engine.label} is read-only; refresh has to write")
+    by_table = inserted is not None or deleted is not None
+    if not by_table and watermark_of(spec) is None:
+        raise SpecError(
+            "increments: there is no watermark, so nothing tells which rows are new; name one, or give the new rows as "
+            "a table: --inserted TABLE"
+        )
+    if by_table and batch is None:
+        raise SpecError(
+            "batch: missing; name these rows, such as --batch 2026-11-25: by the name they are taken once, however "
+            "often they are given"
+        )
+    if batch is not None and not by_table:
+        raise SpecError("batch: rows by a watermark are known by it; leave the name out, or give --inserted TABLE")
+    if verify_all and spec.unit is not None:
+        raise SpecError(
+            "verify_all: the release does not say whose its rows are, so its classes cannot be counted in persons; "
+            "each of its batches was, before it was added"
+        )
+
+
+def _refreshed(
+    workspace: Workspace,
+    others: ExitStack,
+    spec: Spec,
+    state: State,
+    columns: Mapping[str, Column],
+    deleted: str | None,
+    batch: str | None,
+    *,
+    takes_source: bool,
+    verify_all: bool,
+    fail_on_warning: bool,
+) -> Result:
+    """Take the rows, see what goes, and let the release grow."""
+    engine, watermark = workspace.engine, watermark_of(spec)
+    refuse_other_state(spec, state, list(columns))
+    departures = None
+    if deleted is not None:
+        form = plain_source_of(engine, spec.model_copy(update={"source": _source(deleted)}))
+        apart = others.enter_context(open_workspace(engine, form))
+        workspace.report("looking for the rows that leave", None)
+        leaving = leaving_rows(apart, state, apart.described(form))
+        departures = departures_of(workspace, spec, state, leaving, columns)
+    workspace.report("reading the new rows", None)
+    by_watermark = batch is None
+    taken = None
+    if takes_source:
+        taken = take_rows(
+            workspace, columns, _named(state, columns, watermark), watermark if by_watermark else None,
+            state.watermark if by_watermark else None,
+        )  # fmt: skip
+        if not by_watermark:
+            refuse_later(workspace, columns, taken, watermark, state.watermark)
+    still, changes = (None, None) if departures is None else (departures.waiting, departures.changes)
+    growth = Growth(
+        spec=spec,
+        state=state,
+        columns=columns,
+        taken=taken,
+        day=day_of(workspace, spec, state, taken, columns, still, changes),
+        departures=departures,
+        batch=batch,
+        verify_all=verify_all,
+        fail_on_warning=fail_on_warning,
+    )
+    if growth.is_idle:
+        return _unchanged(spec, state, "there are no new rows")
+    return grown(workspace, growth)
+
+
+def _named(state: State, columns: Mapping[str, Column], watermark: str | None) -> list[str]:
+    """The columns to take: those of the state, and the watermark, by which late rows are told from later ones."""
+    extra = [watermark] if watermark is not None and watermark in columns and watermark not in state.columns else []
+    return [*state.columns, *extra]
+
+
+def _unchanged(spec: Spec, state: State, why: str) -> Result:
+    """The result of a run that had nothing to do."""
+    rows = state.rows
+    return Result(
+        verb="refresh",
+        verdict="pass",
+        message=f"nothing was changed: {why}",
+        release=".".join(state.release),
+        node=state.node,
+        rows={
+            "source": rows["source"],
+            "released": rows["published"],
+            "suppressed": rows["source"] - rows["published"],
+        },
+        classes={},
+        achieved={},
+        metrics={},
+        search=None,
+        cost=Cost(),
+        refresh={
+            "batch": state.batch,
+            "taken": 0,
+            "left": 0,
+            "added": 0,
+            "removed": 0,
+            "waiting": rows["waiting"],
+            "held": 0,
+            "retired": rows["retired"],
+            "on_drift": "hold" if spec.increments is None else spec.increments.on_drift,
+            "drift": False,
+            "levels": "kept",
+            "verified": "nothing",
+        },
+    )

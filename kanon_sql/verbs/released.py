@@ -1,0 +1,91 @@
+"""What a search found, as the writers take it, and what a manifest records of it: shared by the verbs that publish."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+from typing import Any
+
+from kanon_sql.engines import Workspace, now
+from kanon_sql.evaluate import Chosen
+from kanon_sql.recode import Kept, Recoded
+from kanon_sql.release import Choice, WrittenFile
+from kanon_sql.spec import Spec
+from kanon_sql.verbs.result import Result, names_for_manifest
+from kanon_sql.version import __version__
+
+__all__ = ["choice_of", "manifest_of"]
+
+
+def choice_of(found: Chosen | Recoded, suppressed_rows: int) -> Choice:
+    """What to write.
+
+    Args:
+        found: what was chosen.
+        suppressed_rows: how many rows it leaves out, those for NULL included.
+    """
+    node = suppressed = vectors = mapped = None
+    if isinstance(found, Recoded):
+        mapped = found.mapped
+        vectors = found.releasable()
+    else:
+        node = found.node
+        vectors = found.evaluator.releasable(found.spec, found.columns, node)
+        if suppressed_rows > found.sets.null_rows:
+            suppressed = found.evaluator.suppressed_classes(node)
+    return Choice(
+        spec=found.spec,
+        columns=found.columns,
+        sets=found.sets,
+        models=found.models,
+        node=node,
+        suppressed=suppressed,
+        suppressed_rows=suppressed_rows,
+        vectors=vectors,
+        mapped=mapped,
+    )
+
+
+def manifest_of(
+    spec: Spec, workspace: Workspace, result: Result, *, file: WrittenFile | None = None, applied: Kept | None = None
+) -> dict[str, Any]:
+    """What was published and how; no value of the data is in it.
+
+    Args:
+        spec: what was released.
+        workspace: where.
+        result: what is said of it.
+        file: the file that it is, if it is one.
+        applied: the recoding that was applied, where none was looked for.
+    """
+    return {
+        "kanon_sql": __version__,
+        "run_id": workspace.run_id,
+        "published_at": now(),
+        "release": result.release,
+        **({} if file is None else {"file": file.to_dict()}),
+        "spec": spec.redacted(),
+        "spec_hash": spec.hash,
+        "node": None if result.node is None else dict(result.node),
+        "level_names": names_for_manifest(spec, result.level_names or {}),
+        "intervals": result.to_dict()["intervals"],
+        "recoding": result.to_dict()["recoding"],
+        "rows": dict(result.rows),
+        "classes": dict(result.classes) if result.refresh is None else {},  # a refresh looks at those that it adds
+        "achieved": {key: dict(value) for key, value in result.achieved.items()},
+        "metrics": dict(result.metrics),
+        "search": result.to_dict()["search"],
+        "steps": result.to_dict()["steps"],
+        "utility": result.to_dict()["utility"],
+        "applied": None if applied is None else {"recoding": applied.shown, "run_id": applied.run_id},
+        "cost": result.cost.to_dict(),
+        "notes": list(result.notes),
+        "warnings": result.to_dict()["warnings"],
+        **({} if result.refresh is None else {"refresh": dict(result.refresh)}),
+        "details": None if result.details is None else result.details.to_dict(),
+        "versions": {
+            "python": platform.python_version(),
+            "sqlglot": version("sqlglot"),
+            "engine": f"{workspace.dialect.name} {workspace.engine.version}",
+        },
+    }

@@ -1,0 +1,481 @@
+"""A release that grows: what a refresh takes, what it costs, what it refuses, and what a failure leaves."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import jsonschema
+import pytest
+from command_line import refused, run
+from test_costs import scans_in
+
+import kanon_sql
+from kanon_sql.engines.base import Engine, Meter
+from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError, VerificationError
+from kanon_sql.report.json import result_schema
+from kanon_sql.verbs.clean import clean
+from kanon_sql.verbs.doctor import doctor
+
+SPEC: dict[str, Any] = {
+    "version": 1,
+    "source": "visits",
+    "release": "visits_release",
+    "quasi_identifiers": {"zip": {"prefix": [2, 1], "minimum_level": 1, "maximum_level": 1}},
+    "sensitive": ["disease"],
+    "privacy": [{"k_anonymity": {"k": 3}}],
+    "suppression": {"limit": 0.5},
+    "state": {"schema": "kanon_state"},
+    "increments": {"watermark": "day"},
+    "warnings": {"rows_not_persons": "allow"},
+}
+
+GRASSBERGER = {"l_diversity": {"attribute": "disease", "l": 2, "kind": "entropy", "estimator": "grassberger"}}
+
+
+def spec(**changes: Any) -> kanon_sql.Spec:
+    return kanon_sql.Spec.from_dict({**SPEC, **changes})
+
+
+def visits(connection: duckdb.DuckDBPyConnection, day: int, zips: str, disease: str = "flu") -> None:
+    """Rows of a day: a postal code of each letter."""
+    for letter in zips:
+        connection.execute("INSERT INTO visits VALUES (?, ?, ?)", [day, f"{letter}{letter}1", disease])
+
+
+@pytest.fixture
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect(config={"threads": 1}) as opened:
+        opened.execute("CREATE TABLE visits (day INTEGER, zip VARCHAR, disease VARCHAR)")
+        visits(opened, 1, "aaaabbbbcc")
+        yield opened
+
+
+@pytest.fixture
+def engine(connection: duckdb.DuckDBPyConnection) -> Iterator[Engine]:
+    with kanon_sql.connect(connection) as opened:
+        assert kanon_sql.anonymize(opened, spec()).passed
+        yield opened
+
+
+def released(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    return dict(connection.execute("SELECT zip, COUNT(*) FROM visits_release GROUP BY zip").fetchall())
+
+
+# --- what it does -------------------------------------------------------------------------
+
+
+def test_a_class_appears_with_k_rows_that_no_reader_has_seen(
+    connection: duckdb.DuckDBPyConnection, engine: Engine
+) -> None:
+    assert released(connection) == {"aa*": 4, "bb*": 4}
+    visits(connection, 2, "aabbbc")  # two more of a are too few; three of b are enough; c has three that are all new
+    result = kanon_sql.refresh(engine, spec())
+    assert released(connection) == {"aa*": 4, "bb*": 7, "cc*": 3}
+    assert result.message == "added 6 rows, verified by themselves for 3-anonymity; 2 rows wait"
+    assert result.classes == {"count": 2, "smallest": 3, "average": 3.0, "largest": 3}
+    visits(connection, 3, "a")
+    kanon_sql.refresh(engine, spec())
+    assert released(connection)["aa*"] == 7
+    assert kanon_sql.check(engine, spec()).passed
+
+
+def test_rows_that_leave_take_others_along(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
+    visits(connection, 2, "aaaaaa")
+    kanon_sql.refresh(engine, spec())
+    assert released(connection) == {"aa*": 10, "bb*": 4}
+    # Equal rows were released in two batches: which of them has left is not known, so both classes give rows away. Of
+    # four, three are not enough to leave one; of six, three stay.
+    result = kanon_sql.refresh(engine, spec(), deleted="SELECT 'aa1' AS zip, 'flu' AS disease", batch="gone")
+    assert released(connection) == {"aa*": 3, "bb*": 4}
+    assert result.refresh is not None
+    assert (result.refresh["left"], result.refresh["removed"], result.refresh["retired"]) == (1, 7, 6)
+    # Those that have gone are never released again, and leave first.
+    visits(connection, 3, "aa")
+    assert kanon_sql.refresh(engine, spec()).refresh["added"] == 0  # type: ignore[index]
+    with pytest.raises(SpecError, match="1 of 9 rows are no rows that were taken before"):
+        kanon_sql.refresh(
+            engine, spec(), deleted="SELECT 'bb1' AS zip, CASE i WHEN 8 THEN 'no' ELSE 'flu' END AS disease "
+            "FROM range(4, 9) AS t(i) UNION ALL SELECT 'aa1', 'flu' FROM range(4)", batch="unknown",
+        )  # fmt: skip
+
+
+def test_rows_that_wait_leave_before_those_that_were_released(
+    connection: duckdb.DuckDBPyConnection, engine: Engine
+) -> None:
+    gone = "SELECT 'cc1' AS zip, 'flu' AS disease"
+    result = kanon_sql.refresh(engine, spec(), deleted=gone, batch="gone")
+    assert result.refresh is not None
+    assert (result.refresh["removed"], result.refresh["waiting"]) == (0, 1)
+    visits(connection, 2, "cc")
+    kanon_sql.refresh(engine, spec())
+    assert released(connection)["cc*"] == 3
+
+
+def test_coarsening_releases_what_waits(connection: duckdb.DuckDBPyConnection) -> None:
+    free = {"zip": {"prefix": [2, 1]}}
+    growing = spec(
+        quasi_identifiers=free, suppression={"limit": 0.15},
+        increments={"watermark": "day", "on_drift": "coarsen"},
+    )  # fmt: skip
+    connection.execute("DELETE FROM visits")
+    for zip_code in ("110", "110", "110", "120", "120", "120"):
+        connection.execute("INSERT INTO visits VALUES (1, ?, 'flu')", [zip_code])
+    with kanon_sql.connect(connection) as engine:
+        assert kanon_sql.anonymize(engine, growing).node == {"zip": 0}
+        for zip_code in ("111", "112", "121"):
+            connection.execute("INSERT INTO visits VALUES (2, ?, 'flu')", [zip_code])
+        result = kanon_sql.refresh(engine, growing)
+        assert result.node == {"zip": 2}
+        assert released(connection) == {"1**": 9}
+        assert result.notes == [
+            "on_drift: coarsen: suppression.limit lets 1 of 9 rows wait; the release was made coarser, to the best "
+            "levels for the rows that waited"
+        ]
+        # The first batch was seen at finer levels: of its six, three could be a class of those and no other.
+        result = kanon_sql.refresh(engine, growing, deleted="SELECT '110' AS zip, 'flu' AS disease", batch="gone")
+        assert released(connection) == {"1**": 3}
+
+
+def test_a_query_is_taken_as_well_as_a_table(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
+    late = "SELECT day, zip, disease FROM visits WHERE zip = 'bb1'"
+    result = kanon_sql.refresh(engine, spec(), inserted=late, batch="late", verify_all=True)
+    assert released(connection)["bb*"] == 8
+    assert result.refresh is not None
+    assert result.refresh["verified"] == "the whole release"
+    with pytest.raises(SpecError, match="1 rows are above the last watermark"):
+        kanon_sql.refresh(engine, spec(), inserted="SELECT 2 AS day, 'bb1' AS zip, 'flu' AS disease", batch="later")
+
+
+# --- what it costs ------------------------------------------------------------------------
+
+
+def test_a_refresh_reads_the_day_and_nothing_else(
+    connection: duckdb.DuckDBPyConnection, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visits(connection, 2, "aaabbb")
+    statements: list[str] = []
+    execute, scans = type(engine).execute, []
+
+    def planned(self: Any, statement: Any) -> None:
+        if "SELECT" in statement.sql and not statement.sql.startswith(("DELETE", "COMMENT")):
+            (plan,) = connection.execute(f"EXPLAIN (FORMAT json) {statement.sql}").fetchall()
+            for table in ("visits", "visits_release"):
+                scans.extend([table] * scans_in(json.loads(plan[1]), table))
+        statements.append(statement.name)
+        execute(self, statement)
+
+    monkeypatch.setattr(type(engine), "execute", planned)
+    result = kanon_sql.refresh(engine, spec())
+    assert result.refresh is not None
+    assert result.refresh["added"] == 6
+    assert scans == ["visits"]  # the day's rows; the release is appended to, and not read
+    assert result.cost.source_scans == 1
+    assert result.cost.statements < 90
+
+
+def test_what_is_sent_does_not_grow_with_the_table(connection: duckdb.DuckDBPyConnection) -> None:
+    costs = []
+    for copies in (1, 50):
+        connection.execute("DELETE FROM visits")
+        for _ in range(copies):
+            visits(connection, 1, "aaaabbbb")
+        connection.execute("DROP TABLE IF EXISTS visits_release")
+        with kanon_sql.connect(connection) as engine:
+            clean(engine, states=True, drop=True)
+            kanon_sql.anonymize(engine, spec())
+            visits(connection, 2, "aaabbb")
+            cost = kanon_sql.refresh(engine, spec()).cost
+        costs.append((cost.statements, cost.source_scans, cost.rows_fetched))
+    assert costs[0] == costs[1]
+
+
+# --- what it refuses ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"privacy": [{"t_closeness": {"attribute": "disease", "t": 0.5}}]}, "changes as the table grows"),
+        ({"recoding": "local"}, "use recoding: full_domain"),
+        ({"recoding": {"keep": "learned"}}, "leave 'keep' out"),
+        ({"suppression": {"limit": 0.1, "style": "mask"}}, "use style: drop"),
+        ({"ledger": "ledger"}, "leave it out"),
+        ({"state": None}, "increments need a state"),
+        ({"release": None}, "a state belongs to a release that is a table"),
+        ({"release": {"file": "out.parquet"}}, "a state belongs to a release that is a table"),
+        ({"keep": ["day"]}, "says when a row came"),
+        ({"state": {"scheme": "x"}}, "did you mean 'schema'"),
+        ({"state": {}}, "missing 'schema'"),
+        ({"increments": {"on_drift": "ignore"}}, "hold, coarsen, research"),
+        ({"search": {"algorithm": "k_optimize"}, "quasi_identifiers": {"zip": {}}}, "use another algorithm"),
+        ({"quasi_identifiers": {"zip": {"table": "zips"}}}, "may change unseen"),
+        ({"steps": {"columns": {"zip": {"round": 1}}}}, "do them in a view"),
+        ({"privacy": [{"k_anonymity": {"k": 3, "quasi_identifiers": ["zip"]}}]}, "leave the columns out"),
+        ({"privacy": [{"k_anonymity": {"column": "disease", "default": 3}}]}, "the same for every day"),
+        ({"privacy": [GRASSBERGER]}, "by its own values"),
+    ],
+)  # fmt: skip
+def test_specs_that_cannot_grow(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        spec(**changes)
+    assert told in str(caught.value)
+
+
+def test_a_spec_with_a_state_reads_back() -> None:
+    assert kanon_sql.Spec.from_dict(spec().to_dict()) == spec()
+    assert spec(state="kanon_state") == spec()
+    assert (
+        spec(state=None, increments=None).hash
+        == kanon_sql.Spec.from_dict(
+            {key: value for key, value in SPEC.items() if key not in ("state", "increments")}
+        ).hash
+    )  # what was published before has the hash of then
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"inserted": "visits"}, "batch: missing"),
+        ({"deleted": "visits"}, "batch: missing"),
+        ({"batch": "x"}, "known by it"),
+        ({"deleted": "SELECT 1 AS zip", "batch": "x"}, "has no column 'disease'"),
+        ({"inserted": "SELECT 'a' AS zip", "batch": "x"}, "lack the column 'disease'"),
+        ({"inserted": "nowhere", "batch": "x"}, "there is no table or view 'nowhere'"),
+    ],
+)
+def test_options_that_say_too_little(engine: Engine, options: dict[str, Any], told: str) -> None:
+    with pytest.raises((SpecError, DatabaseError), match=re.escape(told)):
+        kanon_sql.refresh(engine, spec(), **options)
+
+
+def test_what_a_refresh_needs(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
+    with pytest.raises(SpecError, match="state: missing"):
+        kanon_sql.refresh(engine, spec(state=None, increments=None))
+    with pytest.raises(SpecError, match="nothing tells which rows are new"):
+        kanon_sql.refresh(engine, spec(increments=None))
+    with pytest.raises(SpecError, match="kanon-sql anonymize begins it"):
+        kanon_sql.refresh(engine, spec(release="other_release"))
+    with pytest.raises(SpecError, match="begun with other quasi-identifiers"):
+        kanon_sql.refresh(engine, spec(privacy=[{"k_anonymity": {"k": 2}}]))
+    with pytest.raises(SpecError, match="grows already: kanon-sql refresh adds new rows"):
+        kanon_sql.anonymize(engine, spec())
+    for changes in ({"state": None, "increments": None}, {"state": "elsewhere"}):  # whatever the spec says of it
+        with pytest.raises(SpecError, match="clean --state --schema kanon_state"):
+            kanon_sql.anonymize(engine, spec(**changes))
+    with pytest.raises(SpecError, match="leave the state out to apply"):
+        kanon_sql.apply(engine, spec(), "learned")
+    with pytest.raises(SpecError, match="the source has no column 'when'"):
+        kanon_sql.refresh(engine, spec(increments={"watermark": "when"}))
+    with pytest.raises(SpecError, match="is of type VARCHAR; expected whole numbers"):
+        kanon_sql.refresh(engine, spec(increments={"watermark": "zip"}))
+    connection.execute("INSERT INTO visits VALUES (NULL, 'aa1', 'flu')")
+    with pytest.raises(SpecError, match="1 rows have no 'day'"):
+        kanon_sql.refresh(engine, spec())
+    with kanon_sql.connect(connection, scratch="inline") as inline, pytest.raises(UnsupportedError, match="inline"):
+        kanon_sql.refresh(inline, spec())
+    with kanon_sql.connect(connection, read_only=True) as closed, pytest.raises(SpecError, match="read-only"):
+        kanon_sql.refresh(closed, spec())
+
+
+def test_who_comes_back_changed_must_be_known(connection: duckdb.DuckDBPyConnection) -> None:
+    protects = spec(privacy=[{"l_diversity": {"attribute": "disease", "l": 2}}])
+    visits(connection, 1, "aaabbbcc", "cold")
+    with kanon_sql.connect(connection) as engine:
+        assert kanon_sql.anonymize(engine, protects).passed
+        with pytest.raises(SpecError, match="Name the persons' column as unit"):
+            kanon_sql.refresh(engine, protects, deleted="SELECT 'aa1' AS zip, 'flu' AS disease", batch="gone")
+
+
+def test_other_engines_do_not_say_who_may_read() -> None:
+    from kanon_sql.sql.dialects import dialect_named
+
+    for name in ("mariadb", "mysql", "tsql", "oracle", "snowflake", "bigquery", "redshift", "trino", "databricks"):
+        with pytest.raises(UnsupportedError, match="who may read a schema cannot be told"):
+            dialect_named(name).readers(("kanon_state",))
+
+
+def test_a_release_that_somebody_has_changed_is_not_changed_further(
+    connection: duckdb.DuckDBPyConnection, engine: Engine
+) -> None:
+    connection.execute("DELETE FROM visits_release WHERE zip = 'aa*'")
+    with pytest.raises(VerificationError, match="somebody has changed it"):
+        kanon_sql.refresh(engine, spec(), deleted="SELECT 'aa1' AS zip, 'flu' AS disease", batch="gone")
+    visits(connection, 2, "bbb")
+    with pytest.raises(VerificationError, match=r"has 7 rows where its state says 11"):
+        kanon_sql.refresh(
+            engine, spec(), inserted="SELECT 1 AS day, 'bb1' AS zip, 'flu' AS disease FROM range(3)", batch="x",
+            verify_all=True,
+        )  # fmt: skip
+    assert released(connection) == {"bb*": 4}
+
+
+# --- what a failure leaves ----------------------------------------------------------------
+
+
+class Killed(BaseException):
+    """No handler of a killed process runs; one that does here cannot reach the database any more."""
+
+
+def statements(file: Path, patched: pytest.MonkeyPatch, at: int = 0, **options: Any) -> list[str]:
+    """Refresh until the process is killed before its n-th statement, 0 for never; the names of all that it got to."""
+    counted, names = Meter.count, []
+
+    def count(self: Meter, statement: Any, *given: Any) -> Any:
+        names.append(statement.name)
+        if at and len(names) >= at:
+            raise Killed
+        return counted(self, statement, *given)
+
+    engine = kanon_sql.connect(str(file))
+    with patched.context() as patching:
+        patching.setattr(Meter, "count", count)
+        try:
+            kanon_sql.refresh(engine, spec(), **options)
+        except Killed:
+            pass
+        finally:
+            engine.close()
+    return names
+
+
+def everything(file: Path) -> tuple[Counter[Any], ...]:
+    """The release, and what its state says of it; names of tables left out."""
+    with duckdb.connect(str(file)) as opened:
+        (base,) = opened.execute("SELECT manifest ->> '$.tables' FROM kanon_state.kanon_sql_state").fetchall()
+        tables = [f"kanon_state.kanon_{base[0]}_{name}" for name in ("waiting", "published")]
+        return tuple(Counter(opened.execute(f"FROM {name}").fetchall()) for name in ("visits_release", *tables))
+
+
+def killed_everywhere(tmp_path: Path, patched: pytest.MonkeyPatch, step: int, **options: Any) -> None:
+    begun, file = tmp_path / "begun.duckdb", tmp_path / "clinic.duckdb"
+    with duckdb.connect(str(begun)) as opened:
+        opened.execute("CREATE TABLE visits (day INTEGER, zip VARCHAR, disease VARCHAR)")
+        visits(opened, 1, "aaaabbbbcc")
+        with kanon_sql.connect(opened) as engine:
+            kanon_sql.anonymize(engine, spec())
+        visits(opened, 2, "abbbc")
+    before = everything(begun)
+    shutil.copy(begun, file)
+    names = statements(file, patched, **options)
+    after = everything(file)
+    assert before != after
+    committed = len(names) - names[::-1].index("release/manifest/insert")
+    for at in range(1, len(names) + 1, step):
+        shutil.copy(begun, file)
+        assert len(statements(file, patched, at, **options)) >= at
+        assert everything(file) == (after if at > committed + 1 else before), f"before statement {at}, {names[at - 1]}"
+        statements(file, patched, **options)
+        assert everything(file) == after, "the next run needs no help"
+
+
+def test_a_kill_changes_all_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed_everywhere(tmp_path, monkeypatch, 9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"deleted": "SELECT 'bb1' AS zip, 'flu' AS disease FROM range(4)", "inserted": "SELECT * FROM visits",
+          "batch": "x"}],
+)  # fmt: skip
+def test_a_kill_before_any_statement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
+    if options:
+        options = {**options, "inserted": "SELECT 1 AS day, 'cc1' AS zip, 'flu' AS disease"}
+    killed_everywhere(tmp_path, monkeypatch, 1 if not options else 3, **options)
+
+
+def test_of_two_at_once_one_is_refused(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
+    visits(connection, 2, "bbb")
+    other = kanon_sql.connect(connection.cursor())
+    amended = []
+    module = importlib.import_module("kanon_sql.release.grow")
+    change = module._change_in_place
+
+    def meanwhile(workspace: Any, growing: Any) -> None:
+        if not amended:
+            amended.append(True)
+            with pytest.raises(DatabaseError):  # the one that comes second; its day is not lost
+                kanon_sql.refresh(other, spec())
+        change(workspace, growing)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_change_in_place", meanwhile)
+        kanon_sql.refresh(engine, spec())
+    assert amended
+    assert released(connection) == {"aa*": 4, "bb*": 7}
+    assert kanon_sql.refresh(other, spec()).message == "nothing was changed: there are no new rows"
+    other.close()
+
+
+def test_a_run_that_read_an_earlier_state_changes_nothing(
+    connection: duckdb.DuckDBPyConnection, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visits(connection, 2, "bbb")
+    other = kanon_sql.connect(connection.cursor())
+    from kanon_sql.verbs import refresh as module
+
+    taking = module.take_rows
+
+    def taken(*given: Any) -> Any:
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "take_rows", taking)
+            assert kanon_sql.refresh(other, spec()).refresh["added"] == 3  # type: ignore[index]
+        return taking(*given)
+
+    monkeypatch.setattr(module, "take_rows", taken)
+    with pytest.raises(DatabaseError, match="another run has changed it; nothing was changed"):
+        kanon_sql.refresh(engine, spec())
+    assert released(connection) == {"aa*": 4, "bb*": 7}
+    other.close()
+
+
+# --- what else knows of it ----------------------------------------------------------------
+
+
+def test_states_are_listed_and_dropped(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
+    check = next(item for item in doctor(engine).checks if item.key == "states")
+    assert check.ok
+    assert check.detail.startswith("visits_release in kanon_state: as sensitive as the source")
+    assert [item.state for item in clean(engine, drop=False, states=True).objects] == ["state of a release"]
+    assert not clean(engine, drop=False).objects
+    assert [item.state for item in clean(engine, drop=True, states=True).objects] == ["dropped"]
+    tables = connection.execute("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'kanon_state'").fetchall()
+    assert tables == [("kanon_sql_state",)]
+    check = next(item for item in doctor(engine).checks if item.key == "states")
+    assert check.detail == "none is recorded in the schema kanon_state"
+    with pytest.raises(SpecError, match="kanon-sql anonymize begins it"):
+        kanon_sql.refresh(engine, spec())
+
+
+def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("growing.json").write_text(json.dumps(SPEC))
+    with duckdb.connect("clinic.duckdb") as opened:
+        opened.execute("CREATE TABLE visits (day INTEGER, zip VARCHAR, disease VARCHAR)")
+        visits(opened, 1, "aaaabbbbcc")
+    base = ("growing.json", "-d", "clinic.duckdb")
+    assert run("anonymize", *base, "-q").exit_code == 0
+    with duckdb.connect("clinic.duckdb") as opened:
+        visits(opened, 2, "abbb", "Qwyjibo")
+    shown = run("refresh", *base, "--manifest", "m.json")
+    assert shown.exit_code == 0, shown.output
+    assert "Since the last run" in shown.stdout
+    assert "4 new rows" in shown.stdout
+    assert "Qwyjibo" not in shown.output + Path("m.json").read_text()
+    ran = run("refresh", *base, "--format", "json", "-q")
+    data = json.loads(ran.stdout)
+    jsonschema.Draft202012Validator(result_schema()).validate(data)
+    assert data["message"] == "nothing was changed: there are no new rows"
+    ran = run("refresh", *base, "--deleted", "visits", "--batch", "x", "--format", "json", "-q")
+    jsonschema.Draft202012Validator(result_schema()).validate(json.loads(ran.stdout))
+    assert "would vanish" in refused(run("refresh", "growing.json"), 2)
+    listed = run("clean", "-d", "clinic.duckdb", "--state", "--format", "json", "-q")
+    assert [item["state"] for item in json.loads(listed.stdout)["objects"]] == ["state of a release"]

@@ -1,0 +1,187 @@
+"""A release that grows where engines differ: rights, two runs at once, and kills where nothing can be rolled back."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from servers import subject_of
+from test_refresh import Killed, spec
+
+import kanon_sql
+from kanon_sql.engines import Engine, Meter
+from kanon_sql.errors import DatabaseError, KanonError, SpecError, UnsupportedError
+from kanon_sql.testing import Subject
+from kanon_sql.verbs.clean import clean
+
+pytestmark = pytest.mark.slow
+
+COLUMNS = {"day": "integer", "zip": "text", "disease": "text"}
+FIRST = [(1, f"{letter}{letter}1", "flu") for letter in "aaaabbbbcc"]
+SECOND = [(2, f"{letter}{letter}1", "flu") for letter in "abbbc"]
+BEFORE, AFTER = Counter({"aa*": 4, "bb*": 4}), Counter({"aa*": 4, "bb*": 7, "cc*": 3})
+
+
+def begin(subject: Subject, engine: Engine) -> None:
+    """A release of the first day, whose second day has come."""
+    subject.drop("visits_release")
+    clean(engine, states=True, drop=True)
+    clean(engine, drop=True)
+    subject.table("visits", COLUMNS, FIRST)
+    assert kanon_sql.anonymize(engine, spec()).passed
+    subject.table("visits", COLUMNS, FIRST + SECOND)
+
+
+def released(subject: Subject) -> Counter[Any]:
+    return Counter(zip_code for zip_code, *_ in subject.rows("visits_release"))
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Subject]:
+    with subject_of("postgres") as made:
+        yield made
+
+
+def test_a_state_that_others_may_read_is_refused(postgres: Subject) -> None:
+    with postgres.connect() as engine:
+        begin(postgres, engine)
+        postgres.execute("CREATE ROLE reader NOLOGIN")
+        kanon_sql.refresh(engine, spec())
+        postgres.execute("GRANT USAGE ON SCHEMA kanon_state TO reader")
+        with pytest.raises(SpecError, match="1 other users or roles may read the schema 'kanon_state'"):
+            kanon_sql.refresh(engine, spec())
+        postgres.execute("REVOKE USAGE ON SCHEMA kanon_state FROM reader")
+        postgres.execute("GRANT pg_read_all_data TO reader")  # who may read the source as well
+        assert kanon_sql.refresh(engine, spec()).message == "nothing was changed: there are no new rows"
+
+
+def test_who_comes_second_waits_and_is_refused(postgres: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = importlib.import_module("kanon_sql.release.grow")
+    change, errors = module._change_in_place, []
+
+    def second() -> None:
+        try:
+            with postgres.connect() as other:
+                kanon_sql.refresh(other, spec())
+        except DatabaseError as error:
+            errors.append(str(error))
+
+    thread = threading.Thread(target=second)
+
+    def meanwhile(workspace: Any, growing: Any) -> None:
+        if not thread.ident:
+            thread.start()
+            thread.join(3)  # it has read the state, and waits for this transaction
+        change(workspace, growing)
+
+    with postgres.connect() as engine:
+        begin(postgres, engine)
+        monkeypatch.setattr(module, "_change_in_place", meanwhile)
+        kanon_sql.refresh(engine, spec())
+        thread.join()
+    assert released(postgres) == AFTER
+    assert len(errors) == 1
+    assert "another run has changed it" in errors[0]
+
+
+def test_mariadb_is_refused() -> None:
+    with subject_of("mariadb") as subject, subject.connect() as engine:
+        subject.table("visits", COLUMNS, FIRST)
+        with pytest.raises(UnsupportedError, match="who may read a schema cannot be told on mariadb"):
+            kanon_sql.anonymize(engine, spec())
+        assert "visits_release" not in subject.tables()
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "postgres", "sqlite", "clickhouse"])
+def test_watermarks_of_every_kind(engine: str) -> None:
+    """What is above the last one is taken, to the last digit, and nothing twice."""
+    days = {
+        "date": (date(2026, 1, 1), date(2026, 1, 2)),
+        "timestamp": (datetime(2026, 1, 1, 12, 0, 0, 1000), datetime(2026, 1, 1, 12, 0, 0, 2000)),
+        "decimal": (Decimal("9.50"), Decimal("10.25")),
+        "bigint": (2**53, 2**53 + 1),
+    }
+    with subject_of(engine) as subject, subject.connect() as opened:
+        schema = "main" if engine == "sqlite" else "kanon_state"
+        for kind, (first, second) in days.items():
+            rows = [(first, *rest) for _, *rest in FIRST]
+            subject.drop("visits_release")
+            clean(opened, schema, states=True, drop=True)
+            subject.table("visits", {**COLUMNS, "day": kind}, rows)
+            growing = spec(state=schema)
+            assert kanon_sql.anonymize(opened, growing).passed
+            assert kanon_sql.refresh(opened, growing).message == "nothing was changed: there are no new rows", kind
+            subject.table("visits", {**COLUMNS, "day": kind}, [*rows, *((second, *rest) for _, *rest in SECOND)])
+            assert kanon_sql.refresh(opened, growing).refresh["taken"] == 5, kind  # type: ignore[index]
+            assert released(subject) == AFTER
+            assert kanon_sql.refresh(opened, growing).message == "nothing was changed: there are no new rows", kind
+
+
+def test_a_kill_on_clickhouse_leaves_the_earlier_release_or_the_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is rolled back there: the state is that of the run whose mark the release has."""
+    counted = Meter.count
+    names: list[str] = []
+
+    def killed(subject: Subject, at: int) -> None:
+        def count(self: Meter, statement: Any, *given: Any) -> Any:
+            names.append(statement.name)
+            if at and len(names) >= at:
+                raise Killed
+            return counted(self, statement, *given)
+
+        names.clear()
+        engine = subject.connect()
+        with monkeypatch.context() as patching:
+            patching.setattr(Meter, "count", count)
+            try:
+                kanon_sql.refresh(engine, spec())
+            except Killed:
+                pass
+            finally:
+                engine.close()
+
+    with subject_of("clickhouse") as subject:
+        with subject.connect() as engine:
+            begin(subject, engine)
+        killed(subject, 0)
+        assert released(subject) == AFTER
+        total, first = len(names), names.index("release/manifest/insert") - 2
+        stood = Counter[bool]()
+        for at in [*range(5, first, 25), *range(first, total + 1, 2)]:
+            with subject.connect() as engine:
+                begin(subject, engine)
+            killed(subject, at)
+            found = released(subject)
+            assert found in (BEFORE, AFTER), f"before statement {at}"
+            stood[found == AFTER] += 1
+            with subject.connect() as engine:
+                again = kanon_sql.refresh(engine, spec())
+                assert released(subject) == AFTER, f"before statement {at}"
+                assert again.message.startswith("nothing" if found == AFTER else "added")
+                kanon_sql.refresh(engine, spec(), inserted="SELECT 1 AS day, 'aa1' AS zip, 'flu' AS disease", batch="x")
+                states = clean(engine, states=True, drop=False).objects
+                assert [item.state for item in states] == ["state of a release"], "the next run drops what was left"
+        assert stood[True]
+        assert stood[False]
+
+
+def test_an_error_on_clickhouse_leaves_no_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    with subject_of("clickhouse") as subject, subject.connect() as engine:
+        begin(subject, engine)
+        module = importlib.import_module("kanon_sql.release.grow")
+
+        def refused(*_: Any, **__: Any) -> None:
+            raise DatabaseError("on purpose")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "publish", refused)
+            with pytest.raises(KanonError, match="on purpose"):
+                kanon_sql.refresh(engine, spec())
+        assert released(subject) == BEFORE
+        assert len(clean(engine, states=True, drop=False).objects) == 1

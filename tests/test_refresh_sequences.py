@@ -1,0 +1,286 @@
+"""Random sequences of days against a release that grows in plain Python, and a full rebuild of the same rows."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from increments_oracle import HEIGHTS, Growing, Labels, Promise, Row, labels
+from servers import subject_of
+from strategies import TIMES
+
+import kanon_sql
+from kanon_sql.engines import Engine, open_workspace
+from kanon_sql.release import states_in
+from kanon_sql.testing import Subject
+from kanon_sql.verbs.clean import clean
+
+COLUMNS = {"rid": "integer", "day": "integer", "person": "text", "zip": "text", "sex": "text", "disease": "text"}
+ZIPS = ("111", "112", "121", "122", "211", "212")
+DISEASES = ("flu", "cold", "ulcer", None)
+
+PROMISES = {
+    "rows": Promise(k=2),
+    "more rows": Promise(k=3),
+    "values": Promise(k=2, l=2),
+    "persons": Promise(k=2, unit=True),
+    "persons' values": Promise(k=2, l=2, unit=True),
+}
+
+
+def spec_of(promise: Promise, policy: str, limit: float, nulls: str, release: str, schema: str) -> kanon_sql.Spec:
+    privacy: list[dict[str, Any]] = [{"k_anonymity": {"k": promise.k}}]
+    if promise.l > 1:
+        privacy.append({"l_diversity": {"attribute": "disease", "l": promise.l}})
+    return kanon_sql.Spec.from_dict(
+        {
+            "version": 1,
+            "source": "visits",
+            "release": release,
+            "unit": "person" if promise.unit else None,
+            "quasi_identifiers": {"zip": {"prefix": [2, 1]}, "sex": {}},
+            "sensitive": ["disease"],
+            "keep": ["rid"],
+            "privacy": privacy,
+            "suppression": {"limit": limit},
+            "nulls": nulls,
+            "state": {"schema": schema},
+            "increments": {"watermark": "day", "on_drift": policy},
+            "warnings": {"rows_not_persons": "allow", "nearly_unique_kept": "allow"},
+        }
+    )
+
+
+class Clinic:
+    """A table that grows and shrinks, its release, and what must become of it."""
+
+    def __init__(self, subject: Subject, seed: int, promise: Promise, policy: str) -> None:
+        self.random = random.Random(seed)
+        self.subject, self.promise, self.policy = subject, promise, policy
+        self.limit = self.random.choice([0.0, 0.1, 0.3, 0.6])
+        self.release = f"release_{seed}_{policy}"
+        self.schema = "main" if subject.name == "sqlite" else "kanon_state"
+        self.nulls = self.random.choice(["value", "value", "suppress"])
+        self.spec = spec_of(promise, policy, self.limit, self.nulls, self.release, self.schema)
+        self.engine: Engine = subject.connect()
+        self.number = self.day = self.names = 0
+        self.source: list[Row] = []
+        self.growing: Growing | None = None
+
+    def close(self) -> None:
+        """Leave nothing of the release for the next one."""
+        clean(self.engine, self.schema, states=True, drop=True)
+        self.engine.close()
+        for name in (self.release, "rebuilt"):
+            self.subject.drop(name)
+
+    def rows(self, count: int) -> list[Row]:
+        draw = self.random
+        found = []
+        for _ in range(count):
+            self.number += 1
+            nobody = None if self.promise.unit and not self.promise.protects_values else f"q{self.number}"
+            person = draw.choice([f"p{draw.randrange(12)}"] * 3 + [f"q{self.number}"] * 6 + [nobody])
+            found.append(
+                {
+                    "rid": self.number,
+                    "day": self.day,
+                    "person": person,
+                    "zip": draw.choice([*ZIPS, *ZIPS, None]),
+                    "sex": draw.choice(["F", "M", "F", "M", None]),
+                    "disease": draw.choice(DISEASES),
+                }
+            )
+        return found
+
+    def fill(self, table: str, rows: list[Row]) -> None:
+        self.subject.table(table, COLUMNS, [tuple(row[name] for name in COLUMNS) for row in rows])
+
+    def changed(self, new: list[Row], leaving: list[int]) -> None:
+        """Write the source anew."""
+        gone = set(leaving)
+        self.source = [row for row in self.source if row["rid"] not in gone] + new
+        self.fill("visits", self.source)
+
+    def read(self, columns: str, table: str) -> list[tuple[Any, ...]]:
+        return self.subject.fetch(f"SELECT {columns} FROM {table}")
+
+    def seen(self) -> dict[int, Labels]:
+        found = self.read("rid, zip, sex", self.release)
+        assert len({rid for rid, *_ in found}) == len(found)
+        return {int(rid): tuple(cells) for rid, *cells in found}
+
+    def begin(self) -> bool:
+        """Publish the first release; whether there is one."""
+        rows = self.rows(self.random.randrange(6, 28))
+        self.changed(rows, [])
+        result = kanon_sql.anonymize(self.engine, self.spec)
+        if not result.passed:
+            return False
+        assert result.node is not None
+        growing = Growing(self.promise, self.limit, tuple(result.node.values()), self.nulls == "suppress")
+        growing.take(rows)
+        growing.add(growing.node)
+        growing.see(self.seen())
+        self.growing = growing
+        return True
+
+    def step(self) -> None:
+        growing = self.growing
+        assert growing is not None
+        draw = self.random
+        what = draw.choice(["day", "day", "day", "late", "leave", "change"])
+        if self.promise.protects_values and not self.promise.unit and what in ("leave", "change"):
+            what = "day"
+        new: list[Row] = []
+        leaving: list[int] = []
+        if what == "day":
+            count = draw.randrange(0, 9)
+            self.day += count > 0  # late rows are of days that were taken
+            new = self.rows(count)
+        elif what == "late":
+            new = self.rows(draw.randrange(0, 5))
+            self.fill("late", new)
+        if what in ("leave", "change"):
+            there = [number for number in growing.rows if number not in growing.left]
+            leaving = draw.sample(there, min(len(there), draw.randrange(1, 4)))
+            self.fill("gone", [growing.rows[number] for number in leaving])
+            if what == "change":
+                people = [growing.rows[number]["person"] for number in leaving]
+                drawn = self.rows(len(leaving))
+                new = [{**row, "person": person} for row, person in zip(drawn, people, strict=True)]
+            self.fill("late", new)
+        self.changed(new, leaving)
+        options: dict[str, Any] = {}
+        if what != "day":
+            self.names += 1
+            options["batch"] = f"b{self.names}"
+            if what != "leave":
+                options["inserted"] = "late"
+            if leaving:
+                options["deleted"] = "gone"
+        if draw.random() < 0.3 and not self.promise.unit:
+            options["verify_all"] = True
+        before = growing.node
+        result = kanon_sql.refresh(self.engine, self.spec, **options)
+        self.hold(result, new, leaving, before)
+        again = kanon_sql.refresh(self.engine, self.spec, **options)  # a day that is replayed
+        assert again.message.startswith("nothing was changed"), again.message
+        assert self.seen() == growing.versions[-1]
+
+    def hold(self, result: kanon_sql.Result, new: list[Row], leaving: list[int], before: tuple[int, ...]) -> None:
+        growing, facts, seen = self.growing, result.refresh, self.seen()
+        assert growing is not None
+        assert facts is not None
+        assert result.node is not None
+        node = tuple(result.node.values())
+        removed = growing.leave(leaving, seen)
+        growing.take(new)
+        if not new and not leaving:
+            assert result.message == "nothing was changed: there are no new rows"
+            assert seen == growing.versions[-1]
+            return
+        held, drifts = len(growing.held()), growing.waits_at(before) > growing.most_waiting
+        fitting = growing.fitting()
+        if drifts and self.policy != "hold" and fitting:
+            assert facts["levels"] == "coarser"
+            assert node in fitting
+        else:
+            assert (facts["levels"], node) == ("kept", before)
+        added = growing.add(node)
+        growing.see(seen)
+        assert (facts["added"], facts["removed"], facts["held"]) == (len(added), removed, held)
+        assert facts["drift"] == drifts
+        assert facts["waiting"] == len(growing.waiting)
+        assert (result.rows["source"], result.rows["released"]) == (growing.in_source, len(seen))
+        assert facts["retired"] == len(growing.gone - growing.left)
+        self.remembers()
+
+    def remembers(self) -> None:
+        """The state holds what it must: who was released, in which batch, and what waits."""
+        growing = self.growing
+        assert growing is not None
+        with open_workspace(self.engine, "") as workspace:
+            assert self.spec.state is not None
+            (state,) = states_in(workspace, self.spec.state)  # and no other is left
+        published, waiting = (self.subject.dialect.relation(item.parts) for item in (state.published, state.waiting))
+        assert {int(rid) for (rid,) in self.read("c0", waiting)} == set(growing.waiting)
+        released = self.read("c0, SUM(row_count)", f"{published} WHERE batch > 0 GROUP BY c0")
+        assert {int(rid) for rid, count in released if count} == set(growing.standing())
+
+    def rebuilt(self) -> None:
+        """A release of the same rows at the same levels, made anew, has the same rows and those that wait besides."""
+        growing = self.growing
+        assert growing is not None
+        fixed = {
+            name: {**({"prefix": [2, 1]} if name == "zip" else {}), "minimum_level": level, "maximum_level": level}
+            for name, level in zip(HEIGHTS, growing.node, strict=True)
+        }
+        anew = {**self.spec.to_dict(), "quasi_identifiers": fixed, "state": None, "increments": None}
+        anew |= {"release": "rebuilt", "suppression": {"limit": 1.0}}
+        if not kanon_sql.anonymize(self.engine, kanon_sql.Spec.from_dict(anew)).passed:
+            assert not growing.standing()
+            return
+        ours, theirs = (Counter(self.read("rid, zip, sex, disease", name)) for name in (self.release, "rebuilt"))
+        assert not ours - theirs, "a row of the release is not one of the rebuilt release"
+        missing = {int(rid) for rid, *_ in theirs - ours}
+        assert missing <= set(growing.waiting) | growing.gone
+
+
+def campaign(subject: Subject, name: str, policy: str, seeds: range, days: int = 5) -> None:
+    for seed in seeds:
+        clinic = Clinic(subject, seed, PROMISES[name], policy)
+        try:
+            if clinic.begin():
+                for _ in range(days):
+                    clinic.step()
+                clinic.rebuilt()
+        except BaseException:
+            print(f"promise {name!r}, policy {policy!r}, seed {seed}")
+            raise
+        finally:
+            clinic.close()
+
+
+@pytest.fixture(scope="module")
+def duckdb() -> Iterator[Subject]:
+    with subject_of("duckdb") as made:
+        yield made
+
+
+@pytest.mark.parametrize(("name", "policy"), [("rows", "hold"), ("persons' values", "coarsen")])
+def test_some_sequences(duckdb: Subject, name: str, policy: str) -> None:
+    campaign(duckdb, name, policy, range(2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["hold", "coarsen", "research"])
+@pytest.mark.parametrize("name", list(PROMISES))
+def test_random_sequences(duckdb: Subject, name: str, policy: str) -> None:
+    """With KANON_EXAMPLES, so many times 3 sequences each."""
+    campaign(duckdb, name, policy, range(100, 100 + 3 * max(1, TIMES)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["postgres", "sqlite", "clickhouse", "spark"])
+def test_sequences_on_other_engines(engine: str) -> None:
+    """Changed in their place, or written anew; with KANON_EXAMPLES more of them."""
+    with subject_of(engine) as subject:
+        seeds, days = (range(3), 2) if engine == "spark" else (range(2 + 2 * TIMES), 4)
+        for number, name in enumerate(["persons", "rows", "values"]):
+            campaign(subject, name, ["hold", "coarsen", "research"][number], seeds if TIMES else seeds[:1], days)
+
+
+def test_the_oracle_sees_what_is_unsafe() -> None:
+    rows = [dict(zip(COLUMNS, (i, 0, f"p{i}", "111", "F", "flu"), strict=True)) for i in range(4)]
+    growing = Growing(Promise(k=2), 0.0, (0, 0))
+    growing.take(rows[:2])
+    growing.add((0, 0))
+    growing.see({row["rid"]: labels(row, (0, 0)) for row in rows[:2]})
+    growing.take(rows[2:3])
+    growing.batches[2] = 2, labels(rows[2], (0, 0))
+    with pytest.raises(AssertionError, match="a joint class is too small"):
+        growing.see({row["rid"]: labels(row, (0, 0)) for row in rows[:3]})
