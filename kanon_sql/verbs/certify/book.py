@@ -1,0 +1,163 @@
+"""The files of a certificate while it is written: statements in the engine's SQL, and what they said when they ran."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+
+from kanon_sql.engines import Workspace
+from kanon_sql.sql import Relation, Statement, laid_out
+
+__all__ = ["Book", "Claim", "Must", "as_json", "digest", "plain"]
+
+MOST_ROWS = 5_000
+"""Rows that a claim may have: aggregates, one for each node of a batch at most."""
+
+Must = tuple[str, str, Any]
+"""A column, how it is compared (``=``, ``<=``, ``>=``, ``<``), and with what."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a statement says, and what must hold of it.
+
+    Attributes:
+        id: its name in the certificate.
+        part: ``release``, ``optimality`` or ``provenance``.
+        says: in words, without a figure of its own.
+        sql: the file.
+        columns: what the statement returns.
+        rows: what it returned.
+        must: what must hold in each row.
+    """
+
+    id: str
+    part: str
+    says: str
+    sql: str
+    sha256: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    must: Sequence[Must] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in the certificate."""
+        return {
+            "id": self.id,
+            "part": self.part,
+            "says": self.says,
+            "sql": self.sql,
+            "sha256": self.sha256,
+            "columns": list(self.columns),
+            "rows": [list(row) for row in self.rows],
+            "must": [list(item) for item in self.must],
+        }
+
+
+@dataclass
+class Book:
+    """The statements of a certificate, in the order in which they run.
+
+    Attributes:
+        workspace: where they run.
+        files: path in the certificate's directory -> text.
+        setup: the paths of those that make the tables of the session.
+        teardown: statements that drop these.
+        claims: what was claimed so far.
+        problems: what does not hold, and is no claim's.
+    """
+
+    workspace: Workspace
+    files: dict[str, str] = field(default_factory=dict)
+    setup: list[str] = field(default_factory=list)
+    teardown: list[str] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def table(self, what: str) -> Relation:
+        """The name of a table of the session, the same in every certificate."""
+        return Relation((f"kanon_certified_{what}",))
+
+    def make(self, target: Relation, name: str, statement: Statement) -> Relation:
+        """Make a table of the session, and write down how."""
+        statement = self._named(statement)
+        drop = self._named(self.workspace.compiler.statement("engines/scratch/drop", target=target))
+        self.workspace.engine.execute(drop)  # of a certificate before this one, in the same session
+        self.teardown.append(drop.sql)
+        self.workspace.engine.execute(statement)
+        self.setup.append(self._write(f"setup_{name}", statement))
+        return target
+
+    def tidy(self) -> None:
+        """Drop the tables of the session."""
+        for sql in dict.fromkeys(self.teardown):
+            self.workspace.engine.execute(Statement("engines/scratch/drop", sql))
+
+    def rows(self, statement: Statement) -> list[list[Any]]:
+        """The rows of a statement, as JSON has them."""
+        found = self.workspace.engine.fetch(self._named(statement), MOST_ROWS)
+        return [[plain(value) for value in row] for row in found]
+
+    def claim(
+        self,
+        part: str,
+        name: str,
+        says: str,
+        statement: Statement,
+        columns: Sequence[str],
+        must: Sequence[Must] = (),
+        *,
+        rows: Sequence[Sequence[Any]] | None = None,
+    ) -> Claim:
+        """Run a statement, and write down what it says.
+
+        Args:
+            part: of the certificate.
+            name: of the claim, unlike all others.
+            says: what it says, in words.
+            statement: it.
+            columns: what it returns.
+            must: what must hold in each row.
+            rows: what it returned, where it has run already.
+        """
+        found = self.rows(statement) if rows is None else rows
+        path = self._write(name, self._named(statement))
+        made = Claim(name, part, says, path, digest(self.files[path]), tuple(columns), found, tuple(must))
+        self.claims.append(made)
+        return made
+
+    def _write(self, name: str, statement: Statement) -> str:
+        path = f"sql/{len(self.files):03d}_{re.sub(r'[^a-z0-9]+', '_', name.lower()).strip('_')}.sql"
+        self.files[path] = laid_out(statement.sql.removesuffix(";"), self.workspace.dialect.sqlglot) + "\n"
+        return path
+
+    def _named(self, statement: Statement) -> Statement:
+        """Without this run's id, so that the same release has the same statements."""
+        own, free = f"kanon_{self.workspace.run_id}_", "kanon_certified_"
+        creates = statement.creates
+        if creates is not None:
+            creates = replace(creates, table=creates.table.replace(own, free), query=creates.query.replace(own, free))
+        return replace(statement, sql=statement.sql.replace(own, free), creates=creates)
+
+
+def digest(text: str) -> str:
+    """SHA-256 of a file's text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def plain(value: Any) -> Any:
+    """A value of a database as JSON has it: whole numbers are whole, whatever type they came in."""
+    if isinstance(value, Decimal) or (isinstance(value, float) and value.is_integer() and abs(value) < 2**53):
+        return int(value) if value == int(value) else float(value)
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def as_json(value: Mapping[str, Any]) -> str:
+    """The text of a certificate."""
+    import json
+
+    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=True) + "\n"

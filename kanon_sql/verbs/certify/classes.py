@@ -1,0 +1,176 @@
+"""Queries of classes, straight from the definitions: of the release, and of the source at a node of the lattice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_sql.hierarchies import exact_value, value_text
+from kanon_sql.sql import Relation, Sql, identifier, literal, render, sql_list
+from kanon_sql.verbs.certify.definitions import Definition
+from kanon_sql.verbs.certify.ground import Ground, numbered
+
+__all__ = ["At", "at_node", "classes_of", "made_at", "of_release", "released_cells", "size_of"]
+
+Levels = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class At:
+    """Where classes are looked at.
+
+    Attributes:
+        base: a query of rows: keys ``g0``, ..., the value that a requirement looks at, and ``row_count``.
+        keys: how many keys there are.
+    """
+
+    base: Sql
+    keys: int
+
+    @property
+    def names(self) -> list[str]:
+        """The keys."""
+        return [f"g{place}" for place in range(self.keys)]
+
+
+def size_of(ground: Ground) -> Sql:
+    """How many a group counts: its rows, or its persons."""
+    return Sql("COUNT(DISTINCT person)" if ground.by_person else "SUM(row_count)")
+
+
+def _carried(ground: Ground, item: Definition | None, value: Sql | None, text: Sql | None) -> list[dict[str, Any]]:
+    """The columns that a definition needs of every row, besides the keys."""
+    found: list[dict[str, Any]] = []
+    if item is not None and value is not None:
+        found.append({"name": "value", "value": value})
+        if item.values is not None:
+            assert text is not None
+            salt = f"{ground.spec.hash[:16]}:"
+            numbers = sql_list([literal(numbered(salt, one)) for one in item.values])
+            drawn = f'({literal(salt)} || ({text})) COLLATE "draw"'
+            found.append({"name": "chosen", "value": Sql(f"CASE WHEN {drawn} IN ({numbers}) THEN 1 ELSE 0 END")})
+    return found
+
+
+def of_release(ground: Ground, item: Definition | None) -> At:
+    """The classes of the release as it stands, by its own cells."""
+    released = ground.released
+    keys = [exact_value(released[name], "released") for name in (item.keys if item else ground.spec.quasi_identifiers)]
+    value = text = None
+    if item is not None and item.attribute is not None:
+        column = released[item.attribute]
+        value = exact_value(column, "released")
+        text = value_text(column, Sql(f"released.{identifier(column.name)}"))
+    carried = _carried(ground, item, value, text)
+    base = render(
+        "verbs/certify/base", keys=keys, carried=carried, counted=Sql("COUNT(*)"), table=ground.release,
+        alias="released", filtered=False, grouped=True,
+    )  # fmt: skip
+    return At(base, len(keys))
+
+
+def at_node(ground: Ground, levels: Levels, item: Definition | None, sized: Sequence[str] = ()) -> At:
+    """The source's classes at a node, which has a level for each quasi-identifier; the top is no key."""
+    keys = [
+        attribute.label(levels[attribute.name])
+        for attribute in ground.attributes
+        if levels[attribute.name] < attribute.height
+    ] or [Sql("0")]
+    carried: list[dict[str, Any]] = []
+    if item is not None and item.attribute is not None:
+        column = ground.columns[item.attribute]
+        value = identifier(ground.others[item.attribute])
+        carried = _carried(ground, item, value, value_text(column, value))
+    carried += [{"name": name, "value": identifier(name)} for name in sized]
+    if ground.by_person:
+        carried.append({"name": "person", "value": identifier("person")})
+    base = render(
+        "verbs/certify/base", keys=keys, carried=carried, counted=Sql("row_count"), table=ground.rows,
+        alias="labelled", filtered=True, grouped=False,
+    )  # fmt: skip
+    return At(base, len(keys))
+
+
+def released_there(ground: Ground, levels: Levels, item: Definition) -> At:
+    """The source's classes at a node that the release has: whose rows they are, it does not tell."""
+    at = at_node(ground, levels, item)
+    below = [attribute for attribute in ground.attributes if levels[attribute.name] < attribute.height]
+    cells = [attribute.cell("released", ground.released[attribute.name]) for attribute in below] or [Sql("0")]
+    released = render(
+        "verbs/certify/columns_of", values=cells, columns=at.names, table=ground.release, alias="released"
+    )
+    carried = ["value", *(["chosen"] if item.values is not None else [])] if item.attribute is not None else []
+    base = render(
+        "verbs/certify/there", keys=at.names, carried=[*carried, "person"], base=at.base, released=released
+    )
+    return At(base, at.keys)
+
+
+def classes_of(ground: Ground, item: Definition, at: At) -> Sql:
+    """Every class with its measure, and whether it satisfies."""
+    size = size_of(ground) if "person" in at.base else Sql("SUM(row_count)")
+    if item.kind in ("size", "wishes", "risk"):
+        return render(
+            "verbs/certify/of_sizes", keys=at.names, size=size, base=at.base, wishes=item.kind == "wishes",
+            k=item.threshold if item.kind != "risk" else 1,
+        )  # fmt: skip
+    reference = None
+    if item.reference is not None:
+        assert item.attribute is not None
+        source = render(
+            "verbs/certify/columns_of", alias="labelled", table=ground.rows,
+            values=[identifier(ground.others[item.attribute]), *_counted(ground)],
+            columns=["value", "person" if ground.by_person else "row_count"],
+        )  # fmt: skip
+        compared = source if item.reference == "original" else at.base
+        reference = render(
+            "verbs/certify/reference", size=size, compared=compared,
+            judged=at.base if item.reference == "original" else None,
+        )  # fmt: skip
+    numbers: dict[str, Any] = {"l": None, "tolerance": None, **item.numbers}
+    return render(
+        "verbs/certify/of_values", keys=at.names, kind=item.kind, size=size, base=at.base,
+        by_person=ground.by_person, reference=reference, least_size=item.least_size, threshold=item.threshold,
+        comparison=Sql(item.comparison), chosen=item.values is not None, l=numbers["l"], tolerance=numbers["tolerance"],
+    )  # fmt: skip
+
+
+def _counted(ground: Ground) -> list[Sql]:
+    return [identifier("person" if ground.by_person else "row_count")]
+
+
+def released_cells(ground: Ground, levels: Levels, others: Sequence[str]) -> Sql:
+    """The release's labels below the top, and all else that it says, as columns that the source's are compared with."""
+    below = [attribute for attribute in ground.attributes if levels[attribute.name] < attribute.height]
+    cells = [attribute.cell("released", ground.released[attribute.name]) for attribute in below] or [Sql("0")]
+    kept = [exact_value(ground.released[name], "released") for name in others]
+    columns = [*(f"g{place}" for place, _ in enumerate(cells)), *(ground.others[name] for name in others)]
+    return render(
+        "verbs/certify/columns_of", values=[*cells, *kept], columns=columns, table=ground.release, alias="released"
+    )
+
+
+def made_at(ground: Ground, levels: Levels, others: Sequence[str]) -> tuple[Sql, list[str]]:
+    """What the source's rows are at a node, under the same names; and the keys."""
+    below = [attribute for attribute in ground.attributes if levels[attribute.name] < attribute.height]
+    keys = [
+        {"name": f"g{place}", "label": Sql(f"{identifier(f'labels{attribute.index}')}.{identifier(f'l{levels[attribute.name]}')}")}
+        for place, attribute in enumerate(below)
+    ] or [{"name": "g0", "label": Sql("0")}]
+    made = render(
+        "verbs/certify/made",
+        keys=keys,
+        others=[ground.others[name] for name in others],
+        vectors=ground.vectors,
+        joined=[attribute.index for attribute in below],
+        tables=[attribute.labels for attribute in ground.attributes],
+        drops_nulls=ground.drops_nulls,
+        count=len(ground.attributes),
+    )
+    return made, [str(item["name"]) for item in keys]
+
+
+def relation_of(parts: Sequence[str]) -> Relation:
+    """A table by its name parts."""
+    return Relation(tuple(parts))
