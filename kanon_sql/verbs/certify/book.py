@@ -17,6 +17,9 @@ __all__ = ["Book", "Claim", "Must", "as_json", "digest", "plain"]
 MOST_ROWS = 5_000
 """Rows that a claim may have: aggregates, one for each node of a batch at most."""
 
+MOST_LAID_OUT = 12_000
+"""Characters of a statement that is laid out in lines; longer ones ask the same of one node after the other, a line each."""
+
 Must = tuple[str, str, Any]
 """A column, how it is compared (``=``, ``<=``, ``>=``, ``<``), and with what."""
 
@@ -132,7 +135,10 @@ class Book:
 
     def _write(self, name: str, statement: Statement) -> str:
         path = f"sql/{len(self.files):03d}_{re.sub(r'[^a-z0-9]+', '_', name.lower()).strip('_')}.sql"
-        self.files[path] = laid_out(statement.sql.removesuffix(";"), self.workspace.dialect.sqlglot) + "\n"
+        text = statement.sql.removesuffix(";")
+        if len(text) < MOST_LAID_OUT:
+            text = laid_out(text, self.workspace.dialect.sqlglot)
+        self.files[path] = text + "\n"
         return path
 
     def _named(self, statement: Statement) -> Statement:

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_sql.hierarchies import exact_value, value_text
-from kanon_sql.sql import Relation, Sql, identifier, literal, render, sql_list
+from kanon_sql.hierarchies import value_text
+from kanon_sql.sql import Sql, identifier, literal, render, sql_list
 from kanon_sql.verbs.certify.definitions import Definition
 from kanon_sql.verbs.certify.ground import Ground, numbered
 
-__all__ = ["At", "at_node", "classes_of", "made_at", "of_release", "released_cells", "size_of"]
+__all__ = ["At", "classes_of", "made_at", "of_keys", "of_release", "released_cells", "released_there", "size_of"]
 
 Levels = Mapping[str, int]
 
@@ -39,72 +39,64 @@ def size_of(ground: Ground) -> Sql:
     return Sql("COUNT(DISTINCT person)" if ground.by_person else "SUM(row_count)")
 
 
-def _carried(ground: Ground, item: Definition | None, value: Sql | None, text: Sql | None) -> list[dict[str, Any]]:
+def _carried(ground: Ground, item: Definition, value: Sql, text: Sql) -> list[dict[str, Any]]:
     """The columns that a definition needs of every row, besides the keys."""
-    found: list[dict[str, Any]] = []
-    if item is not None and value is not None:
-        found.append({"name": "value", "value": value})
-        if item.values is not None:
-            assert text is not None
-            salt = f"{ground.spec.hash[:16]}:"
-            numbers = sql_list([literal(numbered(salt, one)) for one in item.values])
-            drawn = f'({literal(salt)} || ({text})) COLLATE "draw"'
-            found.append({"name": "chosen", "value": Sql(f"CASE WHEN {drawn} IN ({numbers}) THEN 1 ELSE 0 END")})
+    found: list[dict[str, Any]] = [{"name": "value", "value": value}]
+    if item.values is not None:
+        salt = f"{ground.spec.hash[:16]}:"
+        numbers = sql_list([literal(numbered(salt, one)) for one in item.values])
+        drawn = f'({literal(salt)} || ({text})) COLLATE "draw"'
+        found.append({"name": "chosen", "value": Sql(f"CASE WHEN {drawn} IN ({numbers}) THEN 1 ELSE 0 END")})
     return found
+
+
+def _carried_of(ground: Ground, item: Definition | None, table: str | None = None) -> list[dict[str, Any]]:
+    """The same, of a table that has the attribute under its own name."""
+    if item is None or item.attribute is None:
+        return []
+    name = identifier(ground.others[item.attribute])
+    value = name if table is None else Sql(f"{table}.{name}")
+    return _carried(ground, item, value, value_text(ground.columns[item.attribute], value))
 
 
 def of_release(ground: Ground, item: Definition | None) -> At:
     """The classes of the release as it stands, by its own cells."""
-    released = ground.released
-    keys = [exact_value(released[name], "released") for name in (item.keys if item else ground.spec.quasi_identifiers)]
-    value = text = None
-    if item is not None and item.attribute is not None:
-        column = released[item.attribute]
-        value = exact_value(column, "released")
-        text = value_text(column, Sql(f"released.{identifier(column.name)}"))
-    carried = _carried(ground, item, value, text)
+    places = {attribute.name: f"q{attribute.index}" for attribute in ground.attributes}
+    made_by = item.keys if item else ground.spec.quasi_identifiers
+    keys = [identifier(places.get(name) or ground.others[name]) for name in made_by]
+    carried = _carried_of(ground, item)
     base = render(
-        "verbs/certify/base", keys=keys, carried=carried, counted=Sql("COUNT(*)"), table=ground.release,
-        alias="released", filtered=False, grouped=True,
+        "verbs/certify/base", keys=keys, carried=carried, counted=Sql("row_count"), table=ground.release,
+        alias="released", filtered=False,
     )  # fmt: skip
     return At(base, len(keys))
 
 
-def at_node(ground: Ground, levels: Levels, item: Definition | None, sized: Sequence[str] = ()) -> At:
-    """The source's classes at a node, which has a level for each quasi-identifier; the top is no key."""
-    keys = [
-        attribute.label(levels[attribute.name])
-        for attribute in ground.attributes
-        if levels[attribute.name] < attribute.height
-    ] or [Sql("0")]
-    carried: list[dict[str, Any]] = []
-    if item is not None and item.attribute is not None:
-        column = ground.columns[item.attribute]
-        value = identifier(ground.others[item.attribute])
-        carried = _carried(ground, item, value, value_text(column, value))
-    carried += [{"name": name, "value": identifier(name)} for name in sized]
+def of_keys(ground: Ground, keys: Sequence[Sql], item: Definition | None, more: Sequence[Mapping[str, Any]] = ()) -> At:
+    """The source's classes by some columns of the labelled vectors: by those of a node's levels below the top."""
+    carried = [*_carried_of(ground, item), *more]
     if ground.by_person:
         carried.append({"name": "person", "value": identifier("person")})
     base = render(
-        "verbs/certify/base", keys=keys, carried=carried, counted=Sql("row_count"), table=ground.rows,
-        alias="labelled", filtered=True, grouped=False,
+        "verbs/certify/base", keys=list(keys), carried=carried, counted=Sql("row_count"), table=ground.rows,
+        alias="labelled", filtered=True,
     )  # fmt: skip
     return At(base, len(keys))
 
 
 def released_there(ground: Ground, levels: Levels, item: Definition) -> At:
     """The source's classes at a node that the release has: whose rows they are, it does not tell."""
-    at = at_node(ground, levels, item)
     below = [attribute for attribute in ground.attributes if levels[attribute.name] < attribute.height]
-    cells = [attribute.cell("released", ground.released[attribute.name]) for attribute in below] or [Sql("0")]
-    released = render(
-        "verbs/certify/columns_of", values=cells, columns=at.names, table=ground.release, alias="released"
+    names = [f"g{place}" for place, _ in enumerate(below)] or ["g0"]
+    cells = [attribute.cell for attribute in below] or [Sql("0")]
+    released = render("verbs/certify/columns_of", values=cells, columns=names, table=ground.release, alias="released")
+    carried = _carried_of(ground, item, "vectors")
+    carried.append({"name": "person", "value": Sql("vectors.person")})
+    base, _ = _made(ground, levels, carried)
+    there = render(
+        "verbs/certify/there", keys=names, carried=[one["name"] for one in carried], base=base, released=released
     )
-    carried = ["value", *(["chosen"] if item.values is not None else [])] if item.attribute is not None else []
-    base = render(
-        "verbs/certify/there", keys=at.names, carried=[*carried, "person"], base=at.base, released=released
-    )
-    return At(base, at.keys)
+    return At(there, len(names))
 
 
 def classes_of(ground: Ground, item: Definition, at: At) -> Sql:
@@ -143,25 +135,33 @@ def _counted(ground: Ground) -> list[Sql]:
 def released_cells(ground: Ground, levels: Levels, others: Sequence[str]) -> Sql:
     """The release's labels below the top, and all else that it says, as columns that the source's are compared with."""
     below = [attribute for attribute in ground.attributes if levels[attribute.name] < attribute.height]
-    cells = [attribute.cell("released", ground.released[attribute.name]) for attribute in below] or [Sql("0")]
-    kept = [exact_value(ground.released[name], "released") for name in others]
-    columns = [*(f"g{place}" for place, _ in enumerate(cells)), *(ground.others[name] for name in others)]
+    cells = [attribute.cell for attribute in below] or [Sql("0")]
+    names = [*(ground.others[name] for name in others), "row_count"]
     return render(
-        "verbs/certify/columns_of", values=[*cells, *kept], columns=columns, table=ground.release, alias="released"
-    )
+        "verbs/certify/columns_of", values=[*cells, *map(identifier, names)], table=ground.release, alias="released",
+        columns=[*(f"g{place}" for place, _ in enumerate(cells)), *names],
+    )  # fmt: skip
 
 
 def made_at(ground: Ground, levels: Levels, others: Sequence[str]) -> tuple[Sql, list[str]]:
     """What the source's rows are at a node, under the same names; and the keys."""
+    names = [ground.others[name] for name in others]
+    return _made(ground, levels, [{"name": name, "value": Sql(f"vectors.{identifier(name)}")} for name in names])
+
+
+def _made(ground: Ground, levels: Levels, carried: Sequence[Mapping[str, Any]]) -> tuple[Sql, list[str]]:
     below = [attribute for attribute in ground.attributes if levels[attribute.name] < attribute.height]
     keys = [
-        {"name": f"g{place}", "label": Sql(f"{identifier(f'labels{attribute.index}')}.{identifier(f'l{levels[attribute.name]}')}")}
+        {
+            "name": f"g{place}",
+            "label": Sql(f"{identifier(f'labels{attribute.index}')}.{identifier(f'l{levels[attribute.name]}')}"),
+        }
         for place, attribute in enumerate(below)
     ] or [{"name": "g0", "label": Sql("0")}]
     made = render(
         "verbs/certify/made",
         keys=keys,
-        others=[ground.others[name] for name in others],
+        carried=list(carried),
         vectors=ground.vectors,
         joined=[attribute.index for attribute in below],
         tables=[attribute.labels for attribute in ground.attributes],
@@ -169,8 +169,3 @@ def made_at(ground: Ground, levels: Levels, others: Sequence[str]) -> tuple[Sql,
         count=len(ground.attributes),
     )
     return made, [str(item["name"]) for item in keys]
-
-
-def relation_of(parts: Sequence[str]) -> Relation:
-    """A table by its name parts."""
-    return Relation(tuple(parts))

@@ -223,6 +223,11 @@ def _of_risk(requirement: RiskRequirement, common: Mapping[str, Any]) -> Definit
     if requirement.population is not None or requirement.sampling_fraction is not None:
         return f"its attacker looks for somebody of a population; {_TESTED}"
     size = 1 if requirement.highest is None else ceil(1 / Fraction(Decimal(str(requirement.highest))))
+    if requirement.average is None and not requirement.records_at_risk:
+        return Definition(
+            says=f"every class has at least {size}, so that no record's risk is above {requirement.highest:g}", kind="size",
+            comparison=">=", threshold=size, lasting=True, **common,
+        )  # fmt: skip
     parts = [] if requirement.average is None else [f"the average risk is at most {requirement.average:g}"]
     if requirement.highest is not None:
         parts.append(

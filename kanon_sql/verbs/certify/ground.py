@@ -60,14 +60,15 @@ class Attribute:
         return self.height if self.item.maximum_level is None else self.item.maximum_level
 
     def label(self, level: int) -> Sql:
-        """The column of the labelled vectors with its labels of a level below the top."""
+        """The column of the labelled vectors with the numbers of its labels of a level below the top."""
         return identifier(f"l{self.index}_{level}")
 
-    def cell(self, table: str, column: Column) -> Sql:
-        """A cell of the release, to be compared with labels."""
-        text = Sql(f"CAST({identifier(table)}.{identifier(column.name)} AS VARCHAR)")
+    @property
+    def cell(self) -> Sql:
+        """The cells of the release, as labels are compared."""
+        text = identifier(f"q{self.index}")
         if self.salt is None:
-            return exact_text(text)
+            return text
         return Sql(f'({literal(self.salt)} || {text}) COLLATE "draw"')
 
 
@@ -78,12 +79,12 @@ class Ground:
     Attributes:
         spec: what was asked.
         columns: the source's columns.
-        release: the release.
+        release: the different rows of the release, with how many there are: ``q0``, ... and ``others``.
         released: its columns.
         attributes: the quasi-identifiers.
         others: column -> its name in the tables: what is released besides, and what a requirement looks at.
         vectors: every different row of the source by these columns (and its person), with how many rows it has.
-        rows: the same with labels at every level, without what is only kept.
+        rows: the same with labels, by numbers, at every level, without what is only kept.
         looked_at: those of ``others`` that ``rows`` has.
     """
 
@@ -151,6 +152,23 @@ def lay_ground(
             "frequency/raw", target=vectors, names=list(values), values=list(values.values()), source=source_relation()
         ),
     )
+    written = {
+        taken[name]: exact_value(columns[name], "released")
+        if name in others
+        else exact_text(Sql(f"CAST(released.{identifier(name)} AS VARCHAR)"))
+        for name in released
+        if name in taken
+    }
+    workspace.report("reading the release: one pass", None)
+    found = book.table("released")
+    book.make(
+        found,
+        "released",
+        workspace.compiler.statement(
+            "verbs/certify/released", target=found, columns=list(written), values=list(written.values()),
+            release=release,
+        ),
+    )  # fmt: skip
     attributes = [_attribute(book, spec, columns[name], place, vectors) for place, name in enumerate(names)]
     looked_at = [others[name] for name in attributes_of_models]
     carried = [*looked_at, *(["person"] if spec.unit is not None else [])]
@@ -167,9 +185,10 @@ def lay_ground(
             carried=carried,
             grouped=[*(f"q{place}" for place, _ in enumerate(names)), *carried],
             drops_nulls=spec.nulls == "suppress",
+            is_finest=len(names) + len(carried) == len(values),
         ),
     )
-    return Ground(spec, columns, release, released, attributes, others, vectors, rows, looked_at)
+    return Ground(spec, columns, found, released, attributes, others, vectors, rows, looked_at)
 
 
 def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Relation) -> Attribute:

@@ -14,12 +14,12 @@ from math import prod
 from typing import Any
 
 from kanon_sql.spec import Spec
-from kanon_sql.sql import Sql, Statement, identifier, render
+from kanon_sql.sql import Compiler, Sql, Statement, render, slot
 from kanon_sql.verbs.certify.book import Book
-from kanon_sql.verbs.certify.classes import at_node, classes_of, size_of
+from kanon_sql.verbs.certify.classes import classes_of, of_keys, size_of
 from kanon_sql.verbs.certify.definitions import Definition, NotCertified
-from kanon_sql.verbs.certify.ground import Attribute, Ground
-from kanon_sql.verbs.certify.verify_certificate import SLACK, Answers, boundary, check_lattice
+from kanon_sql.verbs.certify.ground import Ground
+from kanon_sql.verbs.certify.verify_certificate import COUNTED, SLACK, Answers, boundary
 
 __all__ = ["prove", "why_unproven"]
 
@@ -29,8 +29,11 @@ MOST_NODES = 200_000
 MOST_ASKED = 2_048
 """A proof that takes more answers is not written."""
 
-MOST_OF_BOUNDARY = 160
+MOST_OF_BOUNDARY = 256
 """Where the whole boundary takes more answers besides, only that part of it is stated which the proof needs."""
+
+SMALL = 1_024
+"""Only of a lattice of so many nodes the whole boundary is looked for unasked: on large ones it takes most of the time."""
 
 A_STATEMENT = 32
 """Nodes that one statement asks about."""
@@ -42,8 +45,6 @@ _METRICS = {
     "average_class_size": None,
 }  # fmt: skip
 """The metrics that are written down again here, with how they aggregate columns."""
-
-_COUNTS_CLASSES = ("discernibility", "average_class_size")
 
 
 def why_unproven(
@@ -82,7 +83,8 @@ def _criterion(spec: Spec) -> str:
 
 
 def prove(
-    book: Book, ground: Ground, definitions: Sequence[Definition], node: Mapping[str, int], limit: int
+    book: Book, ground: Ground, definitions: Sequence[Definition], node: Mapping[str, int], limit: int, *,
+    boundary_of_all: bool = False,
 ) -> dict[str, Any] | NotCertified:
     """Ask about as many nodes as a proof needs, and write down the statements.
 
@@ -92,6 +94,7 @@ def prove(
         definitions: the requirements, all of them.
         node: the released one.
         limit: rows that may be suppressed.
+        boundary_of_all: ask until it follows of every node whether it satisfies, however many nodes that takes.
 
     Returns:
         What the verifier checks; or why it would be too much.
@@ -140,7 +143,8 @@ def prove(
     if not asking.exclude(_candidates(proof, answers, enough, best), enough):
         return NotCertified(what, f"the proof takes the answers of more than {MOST_ASKED:,} nodes of {size:,}")
     if all(lasting):
-        proof["boundary_is_complete"] = asking.complete(size)
+        most = MOST_ASKED if boundary_of_all else MOST_OF_BOUNDARY if size <= SMALL else 0
+        proof["boundary_is_complete"] = asking.complete(most)
     answers = asking.answers()
     proof["minimal"], proof["maximal"] = boundary(
         [item for item in answers.nodes if answers.hopeless(item)],
@@ -224,38 +228,47 @@ class _Asking:
         name = f"nodes_{len(proof['statements'])}"
         names = (
             "node", "classes", "kept_classes", "suppressed", "hopeless", "kept_squares", "squares",
-            *(f"covered{attribute.index}" for attribute in self._ground.attributes),
+            *(f"covered{place}" for place, _ in enumerate(self._ground.attributes)),
         )  # fmt: skip
         said = "the classes of nodes of the lattice, and those that violate a requirement"
         self._rows_of[name] = book.claim("optimality", name, said, statement, names).rows
         proof["statements"].append(name)
 
     def _node(self, number: int, node: Node) -> Statement:
+        """The statement of a node, compiled once for all nodes with so many keys and so many sizes."""
+        ground, compiler = self._ground, self._book.workspace.compiler
+        levels = list(zip(ground.attributes, node, strict=True))
+        keys = [attribute.label(level) for attribute, level in levels if level < attribute.height] or [Sql("0")]
+        sizes = [
+            f"s{attribute.index}_{level}" for attribute, level in levels if 0 < level < attribute.height
+        ] if self._proof["metric"] == "loss" else []  # fmt: skip
+        shape = compiler.shape(
+            "verbs/certify/node", ("certificate", len(keys), len(sizes)), lambda: self._context(len(keys), len(sizes))
+        )
+        fills = {f"key{place}": _text(compiler, key) for place, key in enumerate(keys)}
+        fills |= {f"size{place}": compiler.quote(name) for place, name in enumerate(sizes)}
+        return compiler.fill("verbs/certify/node", shape, {"number": str(number), **fills})
+
+    def _context(self, keys: int, sizes: int) -> dict[str, Any]:
+        """What the template is rendered with: slots for the columns of the labels and their sizes."""
         ground = self._ground
-        levels = {attribute.name: level for attribute, level in zip(ground.attributes, node, strict=True)}
-        inside = [] if self._proof["metric"] != "loss" else [
-            attribute for attribute in ground.attributes if 0 < levels[attribute.name] < attribute.height
-        ]  # fmt: skip
-        sized = [_size(attribute, levels) for attribute in inside]
-        places: list[int | None] = [
-            inside.index(attribute) if attribute in inside else None for attribute in ground.attributes
+        labels, sized = [slot(f"key{place}") for place in range(keys)], [f"z{place}" for place in range(sizes)]
+        carried = [{"name": name, "value": slot(f"size{place}")} for place, name in enumerate(sized)]
+        at = of_keys(ground, labels, None, carried)
+        parts = [
+            {"classes": classes_of(ground, item, of_keys(ground, labels, item)), "lasting": lasting}
+            for item, lasting in zip(self._definitions, self._lasting, strict=True)
+            if item.kind != "size"
         ]
-        at = at_node(ground, levels, None, sized)
-        sizes = render("verbs/certify/sizes", keys=at.names, size=size_of(ground), sized=sized, base=at.base)
-        parts = []
-        for item, lasting in zip(self._definitions, self._lasting, strict=True):
-            if item.kind != "size":
-                own = at_node(ground, levels, item)
-                parts.append({"classes": classes_of(ground, item, own), "lasting": lasting})
-        k = max([1, *(int(item.threshold) for item in self._definitions if item.kind == "size")])
-        return self._book.workspace.compiler.statement(
-            "verbs/certify/node", number=number, keys=at.names, sized=sized, places=places, count=len(places),
-            sizes=sizes, parts=parts, k=k,
-        )  # fmt: skip
+        return {
+            "keys": at.names, "sized": sized, "count": len(ground.attributes), "parts": parts,
+            "sizes": render("verbs/certify/sizes", keys=at.names, size=size_of(ground), sized=sized, base=at.base),
+            "k": max([1, *(int(item.threshold) for item in self._definitions if item.kind == "size")]),
+        }  # fmt: skip
 
     def exclude(self, open_nodes: set[Node], enough: float) -> bool:
         """Ask until every node is excluded; False where that takes too many answers."""
-        counts_classes = self._proof["metric"] in _COUNTS_CLASSES
+        counts_classes = self._proof["metric"] in COUNTED
         while open_nodes:
             if len(self._proof["nodes"]) >= MOST_ASKED:
                 return False
@@ -270,9 +283,9 @@ class _Asking:
                     open_nodes -= set(self._box(node, self._proof["maximum"]))
         return True
 
-    def complete(self, size: int) -> bool:
-        """Ask until it follows of every node whether it satisfies; False where that takes too many answers."""
-        if size > MOST_ASKED * 8:
+    def complete(self, most: int) -> bool:
+        """Ask until it follows of every node whether it satisfies; False where that takes more than so many answers."""
+        if not most:
             return False
         levels = [range(low, high + 1) for low, high in zip(self._proof["minimum"], self._proof["maximum"], strict=True)]
         undecided = set(product(*levels))
@@ -287,7 +300,7 @@ class _Asking:
                     undecided -= set(self._box(node, self._proof["maximum"]))
             if not undecided:
                 return True
-            if len(self._proof["nodes"]) - before >= MOST_OF_BOUNDARY:
+            if len(self._proof["nodes"]) - before >= most:
                 return False
             fresh = _middle(undecided)
             self.ask(fresh)
@@ -298,8 +311,9 @@ class _Asking:
         return product(*(range(least, most + 1) for least, most in zip(low, high, strict=True)))
 
 
-def _size(attribute: Attribute, levels: Mapping[str, int]) -> str:
-    return f"s{attribute.index}_{levels[attribute.name]}"
+def _text(compiler: Compiler, key: Sql) -> str:
+    """A column of ours, or a number, in the engine's dialect."""
+    return key if key.isdigit() else compiler.quote(key.strip('"'))
 
 
 def _highest(nodes: set[Node]) -> list[Node]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kanon_sql.hierarchies import exact_value, value_text
-from kanon_sql.sql import Sql, exact_text, identifier, literal, render
+from kanon_sql.hierarchies import value_text
+from kanon_sql.sql import Relation, Sql, exact_text, identifier, literal, render
 from kanon_sql.verbs.certify.book import Book, Must
 from kanon_sql.verbs.certify.classes import At, classes_of, made_at, of_release, released_cells, released_there
 from kanon_sql.verbs.certify.definitions import Definition, NotCertified
@@ -19,13 +19,19 @@ _MASK = "*"
 
 
 def claim_release(
-    book: Book, ground: Ground, definitions: Sequence[Definition], manifest: Mapping[str, Any], limit: int
+    book: Book,
+    ground: Ground,
+    release: Relation,
+    definitions: Sequence[Definition],
+    manifest: Mapping[str, Any],
+    limit: int,
 ) -> Iterator[NotCertified]:
     """Claim all that can be said of the release; yields what cannot, and why.
 
     Args:
         book: where claims are written.
         ground: the tables of the session.
+        release: the release.
         definitions: the requirements.
         manifest: of the run that published the release.
         limit: rows that may be suppressed.
@@ -33,7 +39,7 @@ def claim_release(
     rows = manifest["rows"]
     masked = int(rows.get("masked") or 0)
     compiler = book.workspace.compiler
-    columns = compiler.statement("verbs/certify/columns", release=ground.release)
+    columns = compiler.statement("verbs/certify/columns", release=release)
     expected = [name for name in ground.columns if name in {*ground.spec.quasi_identifiers, *ground.spec.sensitive, *ground.spec.keep}]
     found = [[name] for name in ground.released]
     book.claim(
@@ -107,9 +113,10 @@ def _cells(book: Book, ground: Ground, node: Mapping[str, int] | None, masked: i
             tops.append(_masked(attribute))
         branches.append(
             compiler.statement(
-                "verbs/certify/cells", number=attribute.index, release=ground.release, rows=ground.rows, tops=tops,
-                cell=attribute.cell("released", ground.released[attribute.name]),
-                levels=[attribute.label(level) for level in levels if level < attribute.height],
+                "verbs/certify/cells", number=attribute.index, release=ground.release, vectors=ground.vectors, tops=tops,
+                labels=attribute.labels, raw_column=f"q{attribute.index}",
+                cell=attribute.cell, written=f"q{attribute.index}",
+                levels=[f"l{level}" for level in levels if level < attribute.height],
             )
         )  # fmt: skip
     if branches:
@@ -162,13 +169,8 @@ def _containment(book: Book, ground: Ground) -> Iterator[NotCertified]:
     )
     kept = ground.kept
     if kept:
-        released = render(
-            "verbs/certify/columns_of", table=ground.release, alias="released",
-            values=[exact_value(ground.columns[name], "released") for name in kept],
-            columns=[ground.others[name] for name in kept],
-        )  # fmt: skip
         statement = compiler.statement(
-            "verbs/certify/contained", others=[ground.others[name] for name in kept], released=released,
+            "verbs/certify/contained", others=[ground.others[name] for name in kept], released=ground.release,
             vectors=ground.vectors,
         )  # fmt: skip
         book.claim(
@@ -176,11 +178,8 @@ def _containment(book: Book, ground: Ground) -> Iterator[NotCertified]:
             statement, ["exceeding"], [("exceeding", "=", 0)],
         )  # fmt: skip
     texts = [
-        value_text(column, exact_value(column, "released"))
-        if name not in ground.spec.quasi_identifiers
-        else Sql(f"CAST(released.{identifier(name)} AS VARCHAR)")
-        for name, column in ((name, ground.columns[name]) for name in ground.released)
-    ]
+        identifier(f"q{attribute.index}") for attribute in ground.attributes
+    ] + [value_text(ground.columns[name], identifier(ground.others[name])) for name in kept]
     values = render("verbs/certify/joined", texts=texts, release=ground.release)
     statement = compiler.statement("verbs/certify/fingerprint", number=0, text=Sql("value"), values=values)
     book.claim(

@@ -66,25 +66,26 @@ def broken(claim, rows):
 # --- The lattice ---
 
 
-def metric(proof, counts, node, suppressed, kept_classes, kept_squares, covered):
-    """The metric of a node, from sums over its released classes."""
-    rows, kept = counts["rows"], counts["rows"] - suppressed
-    if proof["metric"] == "discernibility":
-        return kept_squares + rows * suppressed
-    if proof["metric"] == "average_class_size":
-        return rows / max(1, kept_classes + (1 if suppressed else 0))
-    losses = []
-    for index, (level, height, domain) in enumerate(zip(node, proof["heights"], counts["domains"])):
-        if proof["metric"] == "height":
-            losses.append(level)
-        elif proof["metric"] == "precision":
-            losses.append((kept * level / max(1, height) + suppressed) / rows)
-        else:
-            stands_for = kept if level == 0 < height else kept * domain if level == height else covered[index]
-            least = rows / domain
-            lost = 0.0 if rows - least <= 0 else max(0.0, (stands_for / domain + suppressed - least) / (rows - least))
-            losses.append(math.floor(lost * 1e10) / 1e10)
-    weighted = [weight * loss for weight, loss in zip(proof["weights"], losses)]
+COUNTED = ("discernibility", "average_class_size")
+
+
+def loss(proof, counts, index, level, suppressed, covered):
+    """What a column loses at a level; ``covered`` adds up the values under the labels of the rows that are left."""
+    rows, height, domain = counts["rows"], proof["heights"][index], counts["domains"][index]
+    kept = rows - suppressed
+    if proof["metric"] == "height":
+        return level
+    if proof["metric"] == "precision":
+        return (kept * level / max(1, height) + suppressed) / rows
+    stands_for = kept if level == 0 < height else kept * domain if level == height else covered
+    least = rows / domain
+    lost = 0.0 if rows - least <= 0 else max(0.0, (stands_for / domain + suppressed - least) / (rows - least))
+    return math.floor(lost * 1e10) / 1e10
+
+
+def together(proof, losses):
+    """One value of what the columns lose."""
+    weighted = [weight * lost for weight, lost in zip(proof["weights"], losses)]
     if proof["aggregate"] == "geometric_mean":
         return math.prod(item + 1.0 for item in weighted) ** (1 / len(weighted)) - 1.0
     if proof["aggregate"] == "maximum":
@@ -97,22 +98,18 @@ class Answers:
 
     def __init__(self, proof, rows_of):
         (counted,) = rows_of["counts"]
-        domains = dict((row[0], row[1:]) for row in rows_of["domains"])
-        listed = enumerate(proof["listed"])
-        self.proof, self.limit = proof, proof["limit"]
-        self.null_rows = counted[4]
-        self.counts = {
-            "rows": counted[0],
-            "domains": [
-                max(1, (domains[i][0] if own is None else own) + (domains[i][1] if proof["null_is_value"] else 0))
-                for i, own in listed
-            ],
-        }
-        self.covered = {(row[0], row[1]): row[2] for row in rows_of["covered"]}
-        self.nodes = {}
-        for name in proof["statements"]:
-            for number, *values in rows_of[name]:
-                self.nodes[tuple(proof["nodes"][number])] = values
+        found = {row[0]: row[1:] for row in rows_of["domains"]}
+        null = 1 if proof["null_is_value"] else 0
+        domains = [(found[i][0] if own is None else own) + null * found[i][1] for i, own in enumerate(proof["listed"])]
+        self.proof, self.limit, self.null_rows = proof, proof["limit"], counted[4]
+        self.counts = {"rows": counted[0], "domains": [max(1, domain) for domain in domains]}
+        covered = {(row[0], row[1]): row[2] for row in rows_of["covered"]}
+        self.least = [  # per column and level, if nothing but NULL is suppressed
+            [loss(proof, self.counts, i, level, self.null_rows, covered.get((i, level), 0)) for level in range(height + 1)]
+            for i, height in enumerate(proof["heights"])
+        ]
+        answers = (row for name in proof["statements"] for row in rows_of[name])
+        self.nodes = {tuple(proof["nodes"][number]): values for number, *values in answers}
 
     def satisfied(self, node):
         suppressed = self.nodes[node][2] + self.null_rows
@@ -124,22 +121,32 @@ class Answers:
         return suppressed > self.limit or suppressed >= self.counts["rows"]
 
     def metric(self, node):
+        """Of a node that was asked about: ``covered`` has the columns between their values and their top, in order."""
         _, kept_classes, suppressed, _, kept_squares, _, *covered = self.nodes[node]
-        return metric(
-            self.proof, self.counts, node, suppressed + self.null_rows, kept_classes, kept_squares, covered
-        )
+        suppressed += self.null_rows
+        if self.proof["metric"] in COUNTED:
+            return self.counted(suppressed, kept_classes, kept_squares)
+        sums, losses = iter(covered), []
+        for i, (level, height) in enumerate(zip(node, self.proof["heights"])):
+            own = next(sums) if self.proof["metric"] == "loss" and 0 < level < height else 0
+            losses.append(loss(self.proof, self.counts, i, level, suppressed, own))
+        return together(self.proof, losses)
+
+    def counted(self, suppressed, classes, squares):
+        rows = self.counts["rows"]
+        if self.proof["metric"] == "discernibility":
+            return squares + rows * suppressed
+        return rows / max(1, classes + (1 if suppressed else 0))
 
     def floor(self, node):
         """What no generalization of a node that was asked about is below, where the metric counts classes."""
-        classes, _, _, _, _, squares, *_ = self.nodes[node]
-        return metric(self.proof, self.counts, node, self.null_rows, classes, squares, ())
+        return self.counted(self.null_rows, self.nodes[node][0], self.nodes[node][5])
 
     def bound(self, node):
         """What the metric of a node is at least, from what all rows lose at its levels if none is suppressed."""
-        if self.proof["metric"] in ("discernibility", "average_class_size"):
+        if self.proof["metric"] in COUNTED:
             return 0
-        covered = [self.covered.get((index, level), 0) for index, level in enumerate(node)]
-        return metric(self.proof, self.counts, node, self.null_rows, 0, 0, covered)
+        return together(self.proof, [own[level] for own, level in zip(self.least, node)])
 
 
 def levels_of(proof):
@@ -177,7 +184,7 @@ def check_lattice(proof, rows_of):
     hopeless = [node for node in answers.nodes if answers.hopeless(node)]
     satisfied = [node for node in answers.nodes if answers.satisfied(node)]
     costly = []
-    if proof["metric"] in ("discernibility", "average_class_size"):
+    if proof["metric"] in COUNTED:
         costly = [node for node in answers.nodes if answers.floor(node) >= enough]
     below, beyond = marks(proof, hopeless, above=False), marks(proof, costly, above=True)
     over = marks(proof, satisfied, above=True)

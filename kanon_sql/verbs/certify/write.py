@@ -188,7 +188,7 @@ def _claimed(workspace: Workspace, spec: Spec, manifest: Mapping[str, Any]) -> t
     try:
         ground = lay_ground(book, spec, columns, opened.relation, looked_at)
         limit = spec.suppression.max_rows(int(manifest["rows"]["source"]))
-        left += claim_release(book, ground, definitions, manifest, limit)
+        left += claim_release(book, ground, opened.relation, definitions, manifest, limit)
         proof = None
         why = why_unproven(spec, manifest, definitions, left_requirements(left, spec))
         if why is None:
