@@ -129,6 +129,7 @@ def prove(
         "best": list(best),
         "nodes": [],
         "statements": [],
+        "measured": [],
         "value": None,
         "minimal": [],
         "maximal": [],
@@ -137,6 +138,8 @@ def prove(
     rows_of = _bounds(book, ground)
     asking = _Asking(book, ground, definitions, lasting, proof, rows_of)
     asking.ask([best])
+    if metric == "loss":
+        asking.measure([best])
     answers = asking.answers()
     proof["value"] = answers.metric(best)
     enough = proof["value"] - SLACK * max(1.0, abs(proof["value"]))
@@ -144,7 +147,7 @@ def prove(
         return NotCertified(what, f"the proof takes the answers of more than {MOST_ASKED:,} nodes of {size:,}")
     if all(lasting):
         most = MOST_ASKED if boundary_of_all else MOST_OF_BOUNDARY if size <= SMALL else 0
-        proof["boundary_is_complete"] = asking.complete(most)
+        proof["boundary_is_complete"] = asking.complete(most, enough)
     answers = asking.answers()
     proof["minimal"], proof["maximal"] = boundary(
         [item for item in answers.nodes if answers.hopeless(item)],
@@ -198,7 +201,7 @@ def _bounds(book: Book, ground: Ground) -> dict[str, Any]:
     said = "the values under the labels of each level, added up over all rows: what every bound is made of"
     if not branches:
         branches = [compiler.filled("verbs/certify/covered", {"index": "-1", "level": "0", "size": "1"}, rows=ground.rows)]
-    claim = book.claim("optimality", "covered", said, compiler.union(branches), ("column_number", "level", "covered"))
+    claim = book.claim("optimality", "covered", said, compiler.union(branches), ("column_number", "level", "covered", "largest"))
     return {**found, "covered": claim.rows}
 
 
@@ -218,38 +221,46 @@ class _Asking:
 
     def ask(self, nodes: Sequence[Node]) -> None:
         """Ask about some nodes: a statement, and its claim."""
-        proof, book = self._proof, self._book
-        book.workspace.report("asking about nodes of the lattice", len(proof["nodes"]))
-        first = len(proof["nodes"])
-        proof["nodes"] += [list(node) for node in nodes]
-        statement = book.workspace.compiler.union(
-            [self._node(number, node) for number, node in enumerate(nodes, first)]
-        )
-        name = f"nodes_{len(proof['statements'])}"
-        names = (
-            "node", "classes", "kept_classes", "suppressed", "hopeless", "kept_squares", "squares",
-            *(f"covered{place}" for place, _ in enumerate(self._ground.attributes)),
-        )  # fmt: skip
+        self._book.workspace.report("asking about nodes of the lattice", len(self._proof["nodes"]))
+        first = len(self._proof["nodes"])
+        self._proof["nodes"] += [list(node) for node in nodes]
         said = "the classes of nodes of the lattice, and those that violate a requirement"
-        self._rows_of[name] = book.claim("optimality", name, said, statement, names).rows
-        proof["statements"].append(name)
+        self._claim("statements", said, dict(enumerate(nodes, first)), sized=False)
 
-    def _node(self, number: int, node: Node) -> Statement:
+    def measure(self, nodes: Sequence[Node]) -> None:
+        """Ask for what nodes lose, of which it was asked already whether they satisfy."""
+        places = {tuple(node): number for number, node in enumerate(self._proof["nodes"])}
+        said = "the classes of nodes of the lattice, and the values under the labels of their released rows"
+        self._claim("measured", said, {places[node]: node for node in nodes}, sized=True)
+
+    def _claim(self, kind: str, says: str, nodes: Mapping[int, Node], *, sized: bool) -> None:
+        if not nodes:
+            return
+        statement = self._book.workspace.compiler.union(
+            [self._node(number, node, sized=sized) for number, node in nodes.items()]
+        )
+        name = f"{'losses' if sized else 'nodes'}_{len(self._proof[kind])}"
+        names = ["node", "classes", "kept_classes", "suppressed", "hopeless", "kept_squares", "squares"]
+        names += [f"covered{place}" for place, _ in enumerate(self._ground.attributes)] if sized else []
+        self._rows_of[name] = self._book.claim("optimality", name, says, statement, names).rows
+        self._proof[kind].append(name)
+
+    def _node(self, number: int, node: Node, *, sized: bool) -> Statement:
         """The statement of a node, compiled once for all nodes with so many keys and so many sizes."""
         ground, compiler = self._ground, self._book.workspace.compiler
         levels = list(zip(ground.attributes, node, strict=True))
         keys = [attribute.label(level) for attribute, level in levels if level < attribute.height] or [Sql("0")]
         sizes = [
             f"s{attribute.index}_{level}" for attribute, level in levels if 0 < level < attribute.height
-        ] if self._proof["metric"] == "loss" else []  # fmt: skip
+        ] if sized else []  # fmt: skip
         shape = compiler.shape(
-            "verbs/certify/node", ("certificate", len(keys), len(sizes)), lambda: self._context(len(keys), len(sizes))
+            "verbs/certify/node", (len(keys), len(sizes), sized), lambda: self._context(len(keys), len(sizes), all_sums=sized)
         )
         fills = {f"key{place}": _text(compiler, key) for place, key in enumerate(keys)}
         fills |= {f"size{place}": compiler.quote(name) for place, name in enumerate(sizes)}
         return compiler.fill("verbs/certify/node", shape, {"number": str(number), **fills})
 
-    def _context(self, keys: int, sizes: int) -> dict[str, Any]:
+    def _context(self, keys: int, sizes: int, *, all_sums: bool) -> dict[str, Any]:
         """What the template is rendered with: slots for the columns of the labels and their sizes."""
         ground = self._ground
         labels, sized = [slot(f"key{place}") for place in range(keys)], [f"z{place}" for place in range(sizes)]
@@ -261,7 +272,8 @@ class _Asking:
             if item.kind != "size"
         ]
         return {
-            "keys": at.names, "sized": sized, "count": len(ground.attributes), "parts": parts,
+            "keys": at.names, "sized": sized, "count": len(ground.attributes) if all_sums else 0,
+            "parts": parts, "squared": self._proof["metric"] == "discernibility",
             "sizes": render("verbs/certify/sizes", keys=at.names, size=size_of(ground), sized=sized, base=at.base),
             "k": max([1, *(int(item.threshold) for item in self._definitions if item.kind == "size")]),
         }  # fmt: skip
@@ -274,6 +286,7 @@ class _Asking:
                 return False
             asked = _middle(open_nodes) if counts_classes else _highest(open_nodes)
             self.ask(asked)
+            self.measure_cheap(asked, enough)
             answers = self.answers()
             for node in asked:
                 open_nodes.discard(node)
@@ -283,7 +296,13 @@ class _Asking:
                     open_nodes -= set(self._box(node, self._proof["maximum"]))
         return True
 
-    def complete(self, most: int) -> bool:
+    def measure_cheap(self, nodes: Iterable[Node], enough: float) -> None:
+        """Ask for what those lose that satisfy, and may lose less than the best by how many rows they suppress."""
+        answers = self.answers()
+        if self._proof["metric"] == "loss":
+            self.measure([node for node in nodes if answers.satisfied(node) and answers.metric(node) < enough])
+
+    def complete(self, most: int, enough: float) -> bool:
         """Ask until it follows of every node whether it satisfies; False where that takes more than so many answers."""
         if not most:
             return False
@@ -304,6 +323,7 @@ class _Asking:
                 return False
             fresh = _middle(undecided)
             self.ask(fresh)
+            self.measure_cheap(fresh, enough)
 
     @staticmethod
     def _box(low: Sequence[int], high: Sequence[int]) -> Iterable[Node]:

@@ -103,13 +103,20 @@ class Answers:
         domains = [(found[i][0] if own is None else own) + null * found[i][1] for i, own in enumerate(proof["listed"])]
         self.proof, self.limit, self.null_rows = proof, proof["limit"], counted[4]
         self.counts = {"rows": counted[0], "domains": [max(1, domain) for domain in domains]}
-        covered = {(row[0], row[1]): row[2] for row in rows_of["covered"]}
+        self.covered = {(row[0], row[1]): row[2:] for row in rows_of["covered"]}
         self.least = [  # per column and level, if nothing but NULL is suppressed
-            [loss(proof, self.counts, i, level, self.null_rows, covered.get((i, level), 0)) for level in range(height + 1)]
+            [loss(proof, self.counts, i, level, self.null_rows, self.left(i, level, 0)) for level in range(height + 1)]
             for i, height in enumerate(proof["heights"])
         ]
-        answers = (row for name in proof["statements"] for row in rows_of[name])
-        self.nodes = {tuple(proof["nodes"][number]): values for number, *values in answers}
+        self.nodes, self.sums = (
+            {tuple(proof["nodes"][number]): values for name in names for number, *values in rows_of[name]}
+            for names in (proof["statements"], proof["measured"])
+        )
+
+    def left(self, index, level, suppressed):
+        """What the rows of a level cover at least, if those that cover the most are suppressed."""
+        covered, largest = self.covered.get((index, level), (0, 0))
+        return covered - suppressed * largest
 
     def satisfied(self, node):
         suppressed = self.nodes[node][2] + self.null_rows
@@ -121,14 +128,16 @@ class Answers:
         return suppressed > self.limit or suppressed >= self.counts["rows"]
 
     def metric(self, node):
-        """Of a node that was asked about: ``covered`` has the columns between their values and their top, in order."""
-        _, kept_classes, suppressed, _, kept_squares, _, *covered = self.nodes[node]
-        suppressed += self.null_rows
+        """Of a node that was asked about; what it is at least, where its sums were not asked for."""
+        _, kept_classes, suppressed, _, kept_squares, _ = self.nodes[node]
+        more, suppressed, losses = suppressed, suppressed + self.null_rows, []
         if self.proof["metric"] in COUNTED:
             return self.counted(suppressed, kept_classes, kept_squares)
-        sums, losses = iter(covered), []
+        sums = iter(self.sums[node][6:]) if node in self.sums else None  # of columns between values and top, in order
         for i, (level, height) in enumerate(zip(node, self.proof["heights"])):
-            own = next(sums) if self.proof["metric"] == "loss" and 0 < level < height else 0
+            own = 0
+            if self.proof["metric"] == "loss" and 0 < level < height:
+                own = self.left(i, level, more) if sums is None else next(sums)
             losses.append(loss(self.proof, self.counts, i, level, suppressed, own))
         return together(self.proof, losses)
 
@@ -175,6 +184,8 @@ def check_lattice(proof, rows_of):
     if best not in answers.nodes:
         yield "the best node was not asked about"
         return
+    if proof["metric"] == "loss" and best not in answers.sums:
+        yield "what the best node loses was not asked for"
     if not answers.satisfied(best):
         yield "the best node does not satisfy the requirements"
     value = answers.metric(best)
