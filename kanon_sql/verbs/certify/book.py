@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import Any
 
 from kanon_sql.engines import Workspace
 from kanon_sql.sql import Relation, Statement, laid_out
+from kanon_sql.verbs.certify.verify_certificate import plain
 
-__all__ = ["Book", "Claim", "Must", "as_json", "digest", "plain"]
+__all__ = ["Book", "Claim", "Must", "as_json", "digest"]
 
 MOST_ROWS = 5_000
 """Rows that a claim may have: aggregates, one for each node of a batch at most."""
 
 MOST_LAID_OUT = 12_000
-"""Characters of a statement that is laid out in lines; longer ones ask the same of one node after the other, a line each."""
+"""Characters of a statement that is laid out in lines; longer ones ask the same of many nodes, with a line for each."""
 
 Must = tuple[str, str, Any]
-"""A column, how it is compared (``=``, ``<=``, ``>=``, ``<``), and with what."""
+"""A column, how it is compared (``=``, ``<=``, ``>=``), and with what."""
 
 
 @dataclass(frozen=True)
@@ -155,15 +156,6 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def plain(value: Any) -> Any:
-    """A value of a database as JSON has it: whole numbers are whole, whatever type they came in."""
-    if isinstance(value, Decimal) or (isinstance(value, float) and value.is_integer() and abs(value) < 2**53):
-        return int(value) if value == int(value) else float(value)
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
-
-
 def as_json(value: Mapping[str, Any]) -> str:
     """The text of a certificate."""
-    import json
-
     return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=True) + "\n"

@@ -1,7 +1,7 @@
 """What a requirement of a spec asks of every class, for statements that owe nothing to the models of the search.
 
-Each is read from the spec's requirement and its paper again: what a model of ``models/privacy`` would leave out, or count
-differently, is counted here.
+Each is read from the spec's requirement and its paper again: what a model of ``models/privacy`` would leave out, or
+count differently, is counted here.
 """
 
 from __future__ import annotations
@@ -165,10 +165,11 @@ def _definition(spec: Spec, requirement: Requirement) -> Definition | str:
     if isinstance(requirement, BetaLikenessRequirement):
         bounded = requirement.kind == "enhanced"
         return Definition(
-            says=f"in every class{over}, no value of {requirement.attribute} gains more than {requirement.beta:g} of its "
-            f"share of the {requirement.reference} table{', nor more than -ln of it' if bounded else ''}",
+            says=f"in every class{over}, no value of {requirement.attribute} gains more than {requirement.beta:g} of "
+            f"its share of the {requirement.reference} table{', nor more than -ln of it' if bounded else ''}",
             kind="bounded_gain" if bounded else "gain", comparison="<=", threshold=requirement.beta + TOLERANCE,
-            attribute=requirement.attribute, reference=requirement.reference, numbers={"tolerance": TOLERANCE}, **common,
+            attribute=requirement.attribute, reference=requirement.reference, numbers={"tolerance": TOLERANCE},
+            **common,
         )  # fmt: skip
     if isinstance(requirement, DeltaDisclosureRequirement):
         return Definition(
@@ -225,14 +226,14 @@ def _of_risk(requirement: RiskRequirement, common: Mapping[str, Any]) -> Definit
     size = 1 if requirement.highest is None else ceil(1 / Fraction(Decimal(str(requirement.highest))))
     if requirement.average is None and not requirement.records_at_risk:
         return Definition(
-            says=f"every class has at least {size}, so that no record's risk is above {requirement.highest:g}", kind="size",
-            comparison=">=", threshold=size, lasting=True, **common,
+            says=f"every class has at least {size}, so that no record's risk is above {requirement.highest:g}",
+            kind="size", comparison=">=", threshold=size, lasting=True, **common,
         )  # fmt: skip
     parts = [] if requirement.average is None else [f"the average risk is at most {requirement.average:g}"]
     if requirement.highest is not None:
         parts.append(
-            f"at most {requirement.records_at_risk:g} of the records are in a class of fewer than {size}, whose risk is "
-            f"above {requirement.highest:g}"
+            f"at most {requirement.records_at_risk:g} of the records are in a class of fewer than {size}, whose risk "
+            f"is above {requirement.highest:g}"
         )
     return Definition(
         says=" and ".join(parts), kind="risk", comparison="<=", threshold=requirement.records_at_risk, numbers={

@@ -224,9 +224,8 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
         labels = with_top(hierarchy.rows() if given is None else given)  # type: ignore[union-attr]
         height = len(labels[0]) - 1
         if not height:  # one label for all
-            book.make(
-                table, table.parts[-1], compiler.statement("verbs/certify/labels_by_rule", labels=[], height=0, **context)
-            )
+            statement = compiler.statement("verbs/certify/labels_by_rule", labels=[], height=0, **context)
+            book.make(table, table.parts[-1], statement)
             top_label = exact_text(Sql(f"CAST({literal(labels[0][0])} AS VARCHAR)"))
             return Attribute(index, column, item, 0, top_label, None, table, len(labels))
         salt = f"{spec.hash[:16]}:{index}:"
@@ -244,9 +243,7 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
         )
         statement = compiler.fill("verbs/certify/labels_by_number", shape, {"given": given_form})
         book.make(table, table.parts[-1], statement)
-        return Attribute(
-            index, column, item, height, literal(numbered(salt, labels[0][-1])), salt, table, len(labels)
-        )
+        return Attribute(index, column, item, height, literal(numbered(salt, labels[0][-1])), salt, table, len(labels))
     rules = rule_labels(column, item)
     statement = compiler.statement("verbs/certify/labels_by_rule", labels=rules, height=len(rules), **context)
     book.make(table, table.parts[-1], statement)

@@ -1,8 +1,8 @@
 """Why no node of the lattice is better than the one that was released: which nodes are asked about, and what is proven.
 
-Nothing of the search is used. From what all rows lose at the levels of a node follows what its metric is at least; where
-that is as much as the best has, the node is excluded. Of what is left the highest nodes are asked about: one at which
-a requirement fails that lasts (what satisfies it satisfies it at every generalization) rules out all below it; of
+Nothing of the search is used. From what all rows lose at the levels of a node follows what its metric is at least;
+where that is as much as the best has, the node is excluded. Of what is left the highest nodes are asked about: one at
+which a requirement fails that lasts (what satisfies it satisfies it at every generalization) rules out all below it; of
 any other its own answer is the proof. Where the metric counts classes, a node that was asked about bounds all above it.
 """
 
@@ -33,7 +33,7 @@ MOST_OF_BOUNDARY = 256
 """Where the whole boundary takes more answers besides, only that part of it is stated which the proof needs."""
 
 SMALL = 1_024
-"""Only of a lattice of so many nodes the whole boundary is looked for unasked: on large ones it takes most of the time."""
+"""Only of a lattice of so many nodes the whole boundary is looked for unasked: on large ones that takes longest."""
 
 A_STATEMENT = 32
 """Nodes that one statement asks about."""
@@ -55,8 +55,8 @@ def why_unproven(
     if not spec.recoding.is_full_domain:
         method = (manifest.get("recoding") or {}).get("method", spec.recoding.method)
         return (
-            f"the recoding {method} chooses labels by class or value and states no bound of what it loses; plan --bound "
-            "computes one of labels of hierarchies"
+            f"the recoding {method} chooses labels by class or value and states no bound of what it loses; plan "
+            "--bound computes one of labels of hierarchies"
         )
     if manifest.get("intervals") is not None or spec.search.of_intervals:
         return "the search chose among partitions of the values, of which there is no lattice of levels to go through"
@@ -64,9 +64,9 @@ def why_unproven(
         return f"the search {spec.search.algorithm} does not claim that its node is the best"
     if left:
         return f"whether a node satisfies {left[0].what} is not certified, so neither is which nodes do"
-    unfit = [item.label for item in definitions if not item.by_all or item.kind == "risk" or item.reference == "release"]
+    unfit = [item for item in definitions if not item.by_all or item.kind == "risk" or item.reference == "release"]
     if unfit:
-        return f"{unfit[0]} is not judged class by class of all quasi-identifiers against the source"
+        return f"{unfit[0].label} is not judged class by class of all quasi-identifiers against the source"
     metric = _criterion(spec)
     if metric not in _METRICS or spec.search.aggregate == "rank":
         return f"the metric {spec.search.metric_label} is not written down again for certificates"
@@ -83,7 +83,12 @@ def _criterion(spec: Spec) -> str:
 
 
 def prove(
-    book: Book, ground: Ground, definitions: Sequence[Definition], node: Mapping[str, int], limit: int, *,
+    book: Book,
+    ground: Ground,
+    definitions: Sequence[Definition],
+    node: Mapping[str, int],
+    limit: int,
+    *,
     boundary_of_all: bool = False,
 ) -> dict[str, Any] | NotCertified:
     """Ask about as many nodes as a proof needs, and write down the statements.
@@ -103,7 +108,8 @@ def prove(
     attributes = ground.attributes
     size = prod(attribute.highest - attribute.lowest + 1 for attribute in attributes)
     if size > MOST_NODES:
-        return NotCertified(what, f"the lattice has {size:,} nodes, and one of more than {MOST_NODES:,} is not gone through")
+        why = f"the lattice has {size:,} nodes, and one of more than {MOST_NODES:,} is not gone through"
+        return NotCertified(what, why)
     best = tuple(node[attribute.name] for attribute in attributes)
     metric = _criterion(ground.spec)
     samarati = ground.spec.search.algorithm == "samarati"
@@ -200,8 +206,10 @@ def _bounds(book: Book, ground: Ground) -> dict[str, Any]:
     ]  # fmt: skip
     said = "the values under the labels of each level, added up over all rows: what every bound is made of"
     if not branches:
-        branches = [compiler.filled("verbs/certify/covered", {"index": "-1", "level": "0", "size": "1"}, rows=ground.rows)]
-    claim = book.claim("optimality", "covered", said, compiler.union(branches), ("column_number", "level", "covered", "largest"))
+        none = {"index": "-1", "level": "0", "size": "1"}
+        branches = [compiler.filled("verbs/certify/covered", none, rows=ground.rows)]
+    columns = ("column_number", "level", "covered", "largest")
+    claim = book.claim("optimality", "covered", said, compiler.union(branches), columns)
     return {**found, "covered": claim.rows}
 
 
@@ -254,7 +262,9 @@ class _Asking:
             f"s{attribute.index}_{level}" for attribute, level in levels if 0 < level < attribute.height
         ] if sized else []  # fmt: skip
         shape = compiler.shape(
-            "verbs/certify/node", (len(keys), len(sizes), sized), lambda: self._context(len(keys), len(sizes), all_sums=sized)
+            "verbs/certify/node",
+            (len(keys), len(sizes), sized),
+            lambda: self._context(len(keys), len(sizes), all_sums=sized),
         )
         fills = {f"key{place}": _text(compiler, key) for place, key in enumerate(keys)}
         fills |= {f"size{place}": compiler.quote(name) for place, name in enumerate(sizes)}
@@ -306,8 +316,7 @@ class _Asking:
         """Ask until it follows of every node whether it satisfies; False where that takes more than so many answers."""
         if not most:
             return False
-        levels = [range(low, high + 1) for low, high in zip(self._proof["minimum"], self._proof["maximum"], strict=True)]
-        undecided = set(product(*levels))
+        undecided = set(self._box(self._proof["minimum"], self._proof["maximum"]))
         before = len(self._proof["nodes"])
         fresh: Iterable[Node] = list(self.answers().nodes)
         while True:
@@ -342,7 +351,8 @@ def _highest(nodes: set[Node]) -> list[Node]:
     def has_successor(node: Node) -> bool:
         return any((*node[:place], level + 1, *node[place + 1 :]) in nodes for place, level in enumerate(node))
 
-    return sorted((node for node in nodes if not has_successor(node)), key=lambda node: (-sum(node), node))[:A_STATEMENT]
+    highest = [node for node in nodes if not has_successor(node)]
+    return sorted(highest, key=lambda node: (-sum(node), node))[:A_STATEMENT]
 
 
 def _middle(nodes: set[Node]) -> list[Node]:
@@ -352,5 +362,3 @@ def _middle(nodes: set[Node]) -> list[Node]:
     level = [node for node in listed if sum(node) == height]
     step = max(1, -(-len(level) // A_STATEMENT))
     return level[::step]
-
-

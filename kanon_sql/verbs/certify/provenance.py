@@ -49,7 +49,8 @@ def claim_provenance(book: Book, ground: Ground, manifest: Mapping[str, Any]) ->
         for number, (name, column) in enumerate(listed)
     ]
     book.claim(
-        "provenance", "source", "the source is the one that was certified, by its columns whatever the order of its rows",
+        "provenance", "source",
+        "the source is the one that was certified, by its columns whatever the order of its rows",
         compiler.union(fingerprints), ("column_number", "all_rows", "different", "upper_sum", "lower_sum"),
     )  # fmt: skip
     assert spec.release is not None

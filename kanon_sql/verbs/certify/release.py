@@ -40,13 +40,16 @@ def claim_release(
     masked = int(rows.get("masked") or 0)
     compiler = book.workspace.compiler
     columns = compiler.statement("verbs/certify/columns", release=release)
-    expected = [name for name in ground.columns if name in {*ground.spec.quasi_identifiers, *ground.spec.sensitive, *ground.spec.keep}]
+    spec = ground.spec
+    named = {*spec.quasi_identifiers, *spec.sensitive, *spec.keep}
+    expected = [name for name in ground.columns if name in named]
     found = [[name] for name in ground.released]
     book.claim(
         "release", "columns", "the release has these columns, and no other", columns, ["name"], rows=found,
     )  # fmt: skip
     if sorted(ground.released) != sorted(expected):
-        book.problems.append(f"the release has the columns {', '.join(ground.released)}, and should have {', '.join(expected)}")
+        have, should = ", ".join(ground.released), ", ".join(expected)
+        book.problems.append(f"the release has the columns {have}, and should have {should}")
     book.claim(
         "release", "counts",
         "the rows of the source are those of the release and the suppressed ones, of which there are not too many",
@@ -113,8 +116,8 @@ def _cells(book: Book, ground: Ground, node: Mapping[str, int] | None, masked: i
             tops.append(_masked(attribute))
         branches.append(
             compiler.statement(
-                "verbs/certify/cells", number=attribute.index, release=ground.release, vectors=ground.vectors, tops=tops,
-                labels=attribute.labels, raw_column=f"q{attribute.index}",
+                "verbs/certify/cells", number=attribute.index, release=ground.release,
+                vectors=ground.vectors, tops=tops, labels=attribute.labels, raw_column=f"q{attribute.index}",
                 cell=attribute.cell, written=f"q{attribute.index}",
                 levels=[f"l{level}" for level in levels if level < attribute.height],
             )
@@ -177,9 +180,9 @@ def _containment(book: Book, ground: Ground) -> Iterator[NotCertified]:
             "release", "contained", "what the release says besides its labels, the source says as often at least",
             statement, ["exceeding"], [("exceeding", "=", 0)],
         )  # fmt: skip
-    texts = [
-        identifier(f"q{attribute.index}") for attribute in ground.attributes
-    ] + [value_text(ground.columns[name], identifier(ground.others[name])) for name in kept]
+    texts = [identifier(f"q{attribute.index}") for attribute in ground.attributes] + [
+        value_text(ground.columns[name], identifier(ground.others[name])) for name in kept
+    ]
     values = render("verbs/certify/joined", texts=texts, release=ground.release)
     statement = compiler.statement("verbs/certify/fingerprint", number=0, text=Sql("value"), values=values)
     book.claim(

@@ -105,8 +105,8 @@ def certify(
         "verdict": "fail" if problems else "pass",
         "problems": problems,
         "made": {
-            "at": now(), "by": by, "kanon_sql": __version__, "engine": f"{engine.dialect.name} {engine.version}".strip(),
-            "dialect": engine.dialect.name,
+            "at": now(), "by": by, "kanon_sql": __version__,
+            "engine": f"{engine.dialect.name} {engine.version}".strip(), "dialect": engine.dialect.name,
         },
         "release": ".".join(spec.release),
         "spec": spec.redacted(),
@@ -159,8 +159,8 @@ def _manifest(engine: Engine, spec: Spec) -> Mapping[str, Any]:
     if run_id is None:
         open_table(engine, spec, spec.release)  # which says so if there is none
         raise SpecError(
-            f"release: {'.'.join(spec.release)} bears the mark of no run, so that how it was made is not known; expected "
-            "a release that anonymize has published"
+            f"release: {'.'.join(spec.release)} bears the mark of no run, so that how it was made is not known; "
+            "expected a release that anonymize has published"
         )
     schema = format_table_name(spec.release[:-1]) if spec.release[:-1] else None
     manifest = published_manifest(engine, run_id, schema)
@@ -220,7 +220,9 @@ def left_requirements(left: Sequence[NotCertified], spec: Spec) -> list[NotCerti
 def _need(spec: Spec, released: Mapping[str, Any], looked_at: Sequence[str]) -> None:
     missing = [name for name in (*spec.quasi_identifiers, *looked_at) if name not in released]
     if missing:
-        raise SpecError(f"release: it has no column {missing[0]!r}, which the spec releases; it is not what was published")
+        raise SpecError(
+            f"release: it has no column {missing[0]!r}, which the spec releases; it is not what was published"
+        )
 
 
 def _write(directory: Path, files: Mapping[str, str], text: str, signer: Signer | None) -> None:
@@ -245,4 +247,3 @@ def _earlier(directory: Path) -> Iterator[Path]:
     if directory.is_dir():
         yield from (directory / name for name in _OWN)
         yield from (directory / "sql").glob("[0-9][0-9][0-9]_*.sql")
-
