@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from kanon_sql.engines import Workspace
@@ -83,28 +83,19 @@ class Book:
     problems: list[str] = field(default_factory=list)
 
     def table(self, what: str) -> Relation:
-        """The name of a table of the session, the same in every certificate."""
-        return Relation((f"kanon_certified_{what}",))
+        """A new table of the session: its name has the run's id, so that it is nobody else's."""
+        return self.workspace.table(f"certified_{what}")
 
-    def make(self, target: Relation, name: str, statement: Statement) -> Relation:
+    def make(self, target: Relation, what: str, statement: Statement) -> Relation:
         """Make a table of the session, and write down how."""
-        statement = self._named(statement)
-        drop = self._named(self.workspace.compiler.statement("engines/scratch/drop", target=target))
-        self.workspace.engine.execute(drop)  # of a certificate before this one, in the same session
-        self.teardown.append(drop.sql)
-        self.workspace.engine.execute(statement)
-        self.setup.append(self._write(f"setup_{name}", statement))
+        self.workspace.run(statement)
+        self.setup.append(self._write(f"setup_{what}", statement))
+        self.teardown.append(self.workspace.compiler.statement("engines/scratch/drop", target=target).sql)
         return target
-
-    def tidy(self) -> None:
-        """Drop the tables of the session."""
-        for sql in dict.fromkeys(self.teardown):
-            self.workspace.engine.execute(Statement("engines/scratch/drop", sql))
 
     def rows(self, statement: Statement) -> list[list[Any]]:
         """The rows of a statement, as JSON has them."""
-        found = self.workspace.engine.fetch(self._named(statement), MOST_ROWS)
-        return [[plain(value) for value in row] for row in found]
+        return [[plain(value) for value in row] for row in self.workspace.query(statement, MOST_ROWS)]
 
     def claim(
         self,
@@ -129,7 +120,7 @@ class Book:
             rows: what it returned, where it has run already.
         """
         found = self.rows(statement) if rows is None else rows
-        path = self._write(name, self._named(statement))
+        path = self._write(name, statement)
         made = Claim(name, part, says, path, digest(self.files[path]), tuple(columns), found, tuple(must))
         self.claims.append(made)
         return made
@@ -141,14 +132,6 @@ class Book:
             text = laid_out(text, self.workspace.dialect.sqlglot)
         self.files[path] = text + "\n"
         return path
-
-    def _named(self, statement: Statement) -> Statement:
-        """Without this run's id, so that the same release has the same statements."""
-        own, free = f"kanon_{self.workspace.run_id}_", "kanon_certified_"
-        creates = statement.creates
-        if creates is not None:
-            creates = replace(creates, table=creates.table.replace(own, free), query=creates.query.replace(own, free))
-        return replace(statement, sql=statement.sql.replace(own, free), creates=creates)
 
 
 def digest(text: str) -> str:

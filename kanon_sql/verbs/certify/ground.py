@@ -217,7 +217,7 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
             "verbs/certify/labels_by_table", text=text, names=names, table=Relation(hierarchy.table), height=height,
             **context,
         )  # fmt: skip
-        book.make(table, table.parts[-1], statement)
+        book.make(table, f"labels{index}", statement)
         return Attribute(index, column, item, height, top_label, None, table, int(rows))
     if isinstance(hierarchy, FileHierarchy | TreeHierarchy):
         given = read_hierarchy(spec.resolve(hierarchy.path)) if isinstance(hierarchy, FileHierarchy) else None
@@ -225,7 +225,7 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
         height = len(labels[0]) - 1
         if not height:  # one label for all
             statement = compiler.statement("verbs/certify/labels_by_rule", labels=[], height=0, **context)
-            book.make(table, table.parts[-1], statement)
+            book.make(table, f"labels{index}", statement)
             top_label = exact_text(Sql(f"CAST({literal(labels[0][0])} AS VARCHAR)"))
             return Attribute(index, column, item, 0, top_label, None, table, len(labels))
         salt = f"{spec.hash[:16]}:{index}:"
@@ -242,11 +242,11 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
             lambda: {"text": text, "salt": salt, "columns": names_of_numbers, "height": height, **context},
         )
         statement = compiler.fill("verbs/certify/labels_by_number", shape, {"given": given_form})
-        book.make(table, table.parts[-1], statement)
+        book.make(table, f"labels{index}", statement)
         return Attribute(index, column, item, height, literal(numbered(salt, labels[0][-1])), salt, table, len(labels))
     rules = rule_labels(column, item)
     statement = compiler.statement("verbs/certify/labels_by_rule", labels=rules, height=len(rules), **context)
-    book.make(table, table.parts[-1], statement)
+    book.make(table, f"labels{index}", statement)
     return Attribute(
         index, column, item, len(rules), exact_text(Sql(f"CAST({literal(TOP)} AS VARCHAR)")), None, table, None
     )

@@ -15,7 +15,7 @@ from functools import reduce
 from importlib import import_module
 from itertools import product
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 SLACK = 1e-9
 DRIVERS = {
@@ -212,9 +212,9 @@ def cursor_of(dialect, database):
     if dialect == "postgres":
         return driver.connect("postgresql" + database[len(url.scheme) :], autocommit=True).cursor()
     if dialect == "mariadb":
-        where = {"host": url.hostname, "port": url.port or 3306, "database": url.path.strip("/"), "autocommit": True}
+        where = dict(parse_qsl(url.query), host=url.hostname, port=url.port or 3306, database=url.path.strip("/"))
         account = {"user": unquote(url.username or ""), "password": unquote(url.password or "")}
-        return driver.connect(**where, **account).cursor()
+        return driver.connect(**where, **account, autocommit=True).cursor()
     where = {"interface": "chdb", "path": database[7:]} if url.scheme == "chdb" else {"dsn": database}
     client = None if dialect == "spark" else driver.get_client(**where)
 

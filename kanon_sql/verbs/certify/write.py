@@ -47,6 +47,7 @@ def certify(
     sign: str | Path | None = None,
     timeout: float | None = None,
     report: Reporter | None = None,
+    whole_boundary: bool = False,
 ) -> Certificate:
     """Write a certificate of a release: plain SQL, what it says, and a verifier that needs none of this package.
 
@@ -62,6 +63,8 @@ def certify(
         sign: a PEM file with an Ed25519 private key; the signature is written beside the certificate.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
+        whole_boundary: also prove of every node of the lattice whether it satisfies, where the requirements allow
+            that; of a small lattice it is done anyhow.
 
     Returns:
         The certificate. Its verdict is ``fail`` where something that was to be certified does not hold; it is
@@ -89,7 +92,7 @@ def certify(
         refuse_untrue(engine, spec.source.table, spec.release)
         manifest = _manifest(engine, spec)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
-            book, content = _claimed(workspace, spec, manifest)
+            book, content = _claimed(workspace, spec, manifest, whole_boundary=whole_boundary)
         cost = Cost.of(meter, time.perf_counter() - started)
     proof = content["optimality"]
     rows_of = {claim.id: claim.rows for claim in book.claims}
@@ -113,7 +116,7 @@ def certify(
         "spec_hash": spec.hash,
         "session": session_statements(engine),
         "setup": book.setup,
-        "teardown": list(dict.fromkeys(book.teardown)),
+        "teardown": book.teardown,
         "files": {path: digest(text) for path, text in files.items()},
         **content,
     }  # fmt: skip
@@ -172,7 +175,9 @@ def _manifest(engine: Engine, spec: Spec) -> Mapping[str, Any]:
     return manifest
 
 
-def _claimed(workspace: Workspace, spec: Spec, manifest: Mapping[str, Any]) -> tuple[Book, dict[str, Any]]:
+def _claimed(
+    workspace: Workspace, spec: Spec, manifest: Mapping[str, Any], *, whole_boundary: bool
+) -> tuple[Book, dict[str, Any]]:
     """All claims, and the parts of the certificate that are no claims."""
     assert spec.release is not None
     engine = workspace.engine
@@ -185,24 +190,20 @@ def _claimed(workspace: Workspace, spec: Spec, manifest: Mapping[str, Any]) -> t
     refuse_mixed_forms(workspace, source_relation(), {name: columns[name] for name in used})
     opened.refuse_inexact(workspace, list(opened.columns))
     book = Book(workspace)
-    try:
-        ground = lay_ground(book, spec, columns, opened.relation, looked_at)
-        limit = spec.suppression.max_rows(int(manifest["rows"]["source"]))
-        left += claim_release(book, ground, opened.relation, definitions, manifest, limit)
-        proof = None
-        why = why_unproven(spec, manifest, definitions, left_requirements(left, spec))
-        if why is None:
-            made = prove(book, ground, definitions, manifest["node"], limit)
-            if isinstance(made, NotCertified):
-                left.append(made)
-            else:
-                proof = made
+    ground = lay_ground(book, spec, columns, opened.relation, looked_at)
+    limit = spec.suppression.max_rows(int(manifest["rows"]["source"]))
+    left += claim_release(book, ground, opened.relation, definitions, manifest, limit)
+    proof = None
+    why = why_unproven(spec, manifest, definitions, left_requirements(left, spec))
+    if why is None:
+        made = prove(book, ground, definitions, manifest["node"], limit, boundary_of_all=whole_boundary)
+        if isinstance(made, NotCertified):
+            left.append(made)
         else:
-            left.append(NotCertified("that no other release is better", why))
-        provenance = claim_provenance(book, ground, manifest)
-    finally:
-        with engine.without_deadline():
-            book.tidy()
+            proof = made
+    else:
+        left.append(NotCertified("that no other release is better", why))
+    provenance = claim_provenance(book, ground, manifest)
     return book, {
         "claims": [claim.to_dict() for claim in book.claims],
         "optimality": proof,
