@@ -216,15 +216,15 @@ def cursor_of(dialect, database):
         account = {"user": unquote(url.username or ""), "password": unquote(url.password or "")}
         return driver.connect(**where, **account, autocommit=True).cursor()
     where = {"interface": "chdb", "path": database[7:]} if url.scheme == "chdb" else {"dsn": database}
-    client = None if dialect == "spark" else driver.get_client(**where)
+    own = driver.SparkSession.builder.getOrCreate().newSession() if dialect == "spark" else driver.get_client(**where)
 
     def ask(sql):
-        if client is None:
-            frame = driver.SparkSession.builder.getOrCreate().sql(sql)
+        if dialect == "spark":
+            frame = own.sql(sql)
             return frame.columns, [tuple(row) for row in frame.collect()]
         if not sql.startswith(("SELECT", "WITH")):
-            return (), client.command(sql) and []
-        return [row[0] for row in client.query(f"DESCRIBE ({sql})").result_rows], client.query(sql).result_rows
+            return (), own.command(sql) and []
+        return [row[0] for row in own.query(f"DESCRIBE ({sql})").result_rows], own.query(sql).result_rows
 
     return Cursor(ask)
 
