@@ -78,8 +78,9 @@ def certify(
         KanonError: any other error of :mod:`kanon_sql.errors`.
 
     Examples:
+        >>> from tempfile import mkdtemp
         >>> _ = kanon_sql.anonymize(db, spec)
-        >>> certificate = kanon_sql.certify(db, spec, directory)
+        >>> certificate = kanon_sql.certify(db, spec, mkdtemp())
         >>> certificate.passed, certificate.claims[1]["rows"][0][:3]
         (True, [600, 600, 0])
     """
