@@ -66,6 +66,8 @@ def assert_proven(case: Case, proof: Mapping[str, Any], rows_of: Mapping[str, An
     for node in oracle.all_nodes():
         metric = oracle.results[node].metrics[proof["metric"]] if case.algorithm != "samarati" else sum(node)
         assert answers.bound(node) <= metric + 1e-8, node
+        if oracle.results[node].suppressed == 0 and proof["metric"] in ("loss", "precision", "height"):
+            assert isclose(answers.bound(node), metric, rel_tol=1e-8, abs_tol=1e-8), node  # no better one is possible
     if proof["boundary_is_complete"]:
         assert {tuple(node) for node in proof["minimal"]} == oracle.minimal_nodes()
     for node in answers.nodes:  # claimed to be the best, though another one is better

@@ -79,7 +79,7 @@ def of_keys(ground: Ground, keys: Sequence[Sql], item: Definition | None, more: 
         carried.append({"name": "person", "value": identifier("person")})
     base = render(
         "verbs/certify/base", keys=list(keys), carried=carried, counted=Sql("row_count"), table=ground.rows,
-        alias="labelled", filtered=True,
+        alias="labelled", filtered=ground.drops_nulls,
     )  # fmt: skip
     return At(base, len(keys))
 

@@ -74,7 +74,7 @@ class Answers:
             {tuple(proof["nodes"][number]): values for name in names for number, *values in rows_of[name]}
             for names in (proof["statements"], proof["measured"])
         )
-        self.least = [[self.loss(i, j, 0, 0) for j in range(top + 1)] for i, top in enumerate(proof["heights"])]
+        self.least = [[self.loss(i, j, 0) for j in range(top + 1)] for i, top in enumerate(proof["heights"])]
 
     def satisfied(self, node, violating=2):
         return self.nodes[node][violating] + self.null_rows <= min(self.limit, self.rows - 1)
