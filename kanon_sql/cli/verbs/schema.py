@@ -53,7 +53,8 @@ def schema(
     results can rely on theirs.
     """
     results = (
-        result, of_audit, of_risk, of_compare, of_evidence, of_certificate, of_tabulate, of_cloak, of_perturb, of_parties,
+        result, of_audit, of_risk, of_compare, of_evidence, of_certificate,
+        of_tabulate, of_cloak, of_perturb, of_parties,
     )  # fmt: skip
     given = dict(zip((*_RESULTS, *_SPECS), (*results, table_spec, cloak_spec, perturb_spec), strict=True))
     asked = [option for option, wanted in given.items() if wanted]

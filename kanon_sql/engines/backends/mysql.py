@@ -51,9 +51,7 @@ def _type(described: Sequence[Any]) -> tuple[str, Kind]:
     return f"{name}({digits[0]}, {digits[1]})" if says else name, kind
 
 
-MODE = (
-    "STRICT_ALL_TABLES,ALLOW_INVALID_DATES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_UNSIGNED_SUBTRACTION"
-)
+MODE = "STRICT_ALL_TABLES,ALLOW_INVALID_DATES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_UNSIGNED_SUBTRACTION"
 """Errors where a value would be changed, and literals as sqlglot writes them: a backslash escapes.
 
 Dates that no calendar has stay what they are: else 2001-02-30 is cast to 0000-00-00, and a query that only reads does

@@ -6,7 +6,7 @@ count differently, is counted here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -27,7 +27,7 @@ from kanon_sql.spec import (
     TClosenessRequirement,
 )
 
-__all__ = ["Definition", "NotCertified", "definitions_of"]
+__all__ = ["Definition", "NotCertified", "attributes_of", "definitions_of"]
 
 TOLERANCE = 1e-9
 """How far a sum of binary fractions may lie beyond a threshold and still satisfy it."""
@@ -132,53 +132,62 @@ def _definition(spec: Spec, requirement: Requirement) -> Definition | str:
         keys = tuple(name for name in names if name in requirement.grouped_by)
     common: dict[str, Any] = {"label": label_of(requirement), "keys": keys, "by_all": keys == names}
     over = "" if keys == names else f" by {', '.join(keys)}"
-    if isinstance(requirement, KAnonymityRequirement):
-        return _of_size(requirement, common, over)
-    if isinstance(requirement, LDiversityRequirement):
-        return _of_diversity(requirement, common, over)
-    if isinstance(requirement, RiskRequirement):
-        return _of_risk(requirement, common)
-    if isinstance(requirement, TClosenessRequirement):
-        if requirement.distance != "equal":
-            return f"its {requirement.distance} distance is not written in plain SQL here; check measures it"
-        return Definition(
-            says=f"in every class{over}, half the sum of |p - q| over the values of {requirement.attribute} is at most "
-            f"{requirement.t:g}, where q is how often the {requirement.reference} table has them",
-            kind="distance", comparison="<=", threshold=requirement.t + TOLERANCE, attribute=requirement.attribute,
-            reference=requirement.reference, **common,
-        )  # fmt: skip
-    if isinstance(requirement, AlphaKAnonymityRequirement):
-        which = "a value" if requirement.values is None else "a value to protect"
-        return Definition(
-            says=f"every class{over} has at least {requirement.k}, and the largest share of {which} of "
-            f"{requirement.attribute} is at most {requirement.alpha:g}",
-            kind="share", comparison="<=", threshold=requirement.alpha + TOLERANCE, attribute=requirement.attribute,
-            least_size=requirement.k, values=requirement.values, **common,
-        )  # fmt: skip
-    if isinstance(requirement, PSensitiveRequirement):
-        return Definition(
-            says=f"every class{over} has at least {requirement.k}, and {requirement.p} different values of "
-            f"{requirement.attribute}",
-            kind="distinct", comparison=">=", threshold=requirement.p, attribute=requirement.attribute,
-            least_size=requirement.k, lasting=True, **common,
-        )  # fmt: skip
-    if isinstance(requirement, BetaLikenessRequirement):
-        bounded = requirement.kind == "enhanced"
-        return Definition(
-            says=f"in every class{over}, no value of {requirement.attribute} gains more than {requirement.beta:g} of "
-            f"its share of the {requirement.reference} table{', nor more than -ln of it' if bounded else ''}",
-            kind="bounded_gain" if bounded else "gain", comparison="<=", threshold=requirement.beta + TOLERANCE,
-            attribute=requirement.attribute, reference=requirement.reference, numbers={"tolerance": TOLERANCE},
-            **common,
-        )  # fmt: skip
-    if isinstance(requirement, DeltaDisclosureRequirement):
-        return Definition(
-            says=f"in every class{over}, |log2(q / p)| is below {requirement.delta:g} for every value of "
-            f"{requirement.attribute} in the {requirement.reference} table",
-            kind="logarithm", comparison="<", threshold=requirement.delta - TOLERANCE, attribute=requirement.attribute,
-            reference=requirement.reference, **common,
-        )  # fmt: skip
-    return _WHY_NOT.get(requirement.name, "no second opinion in plain SQL was written for it")
+    if requirement.name in _WHY_NOT:
+        return _WHY_NOT[requirement.name]
+    defined = _DEFINED.get(requirement.name)
+    if defined is None:
+        return "it is not of this package, and no second opinion in plain SQL was written for it"
+    return defined(requirement, common, over)
+
+
+def _of_closeness(requirement: TClosenessRequirement, common: Mapping[str, Any], over: str) -> Definition | str:
+    if requirement.distance != "equal":
+        return f"its {requirement.distance} distance is not written in plain SQL here; check measures it"
+    return Definition(
+        says=f"in every class{over}, half the sum of |p - q| over the values of {requirement.attribute} is at most "
+        f"{requirement.t:g}, where q is how often the {requirement.reference} table has them",
+        kind="distance", comparison="<=", threshold=requirement.t + TOLERANCE, attribute=requirement.attribute,
+        reference=requirement.reference, **common,
+    )  # fmt: skip
+
+
+def _of_shares(requirement: AlphaKAnonymityRequirement, common: Mapping[str, Any], over: str) -> Definition:
+    which = "a value" if requirement.values is None else "a value to protect"
+    return Definition(
+        says=f"every class{over} has at least {requirement.k}, and the largest share of {which} of "
+        f"{requirement.attribute} is at most {requirement.alpha:g}",
+        kind="share", comparison="<=", threshold=requirement.alpha + TOLERANCE, attribute=requirement.attribute,
+        least_size=requirement.k, values=requirement.values, **common,
+    )  # fmt: skip
+
+
+def _of_sensitivity(requirement: PSensitiveRequirement, common: Mapping[str, Any], over: str) -> Definition:
+    return Definition(
+        says=f"every class{over} has at least {requirement.k}, and {requirement.p} different values of "
+        f"{requirement.attribute}",
+        kind="distinct", comparison=">=", threshold=requirement.p, attribute=requirement.attribute,
+        least_size=requirement.k, lasting=True, **common,
+    )  # fmt: skip
+
+
+def _of_gains(requirement: BetaLikenessRequirement, common: Mapping[str, Any], over: str) -> Definition:
+    bounded = requirement.kind == "enhanced"
+    return Definition(
+        says=f"in every class{over}, no value of {requirement.attribute} gains more than {requirement.beta:g} of "
+        f"its share of the {requirement.reference} table{', nor more than -ln of it' if bounded else ''}",
+        kind="bounded_gain" if bounded else "gain", comparison="<=", threshold=requirement.beta + TOLERANCE,
+        attribute=requirement.attribute, reference=requirement.reference, numbers={"tolerance": TOLERANCE},
+        **common,
+    )  # fmt: skip
+
+
+def _of_logarithms(requirement: DeltaDisclosureRequirement, common: Mapping[str, Any], over: str) -> Definition:
+    return Definition(
+        says=f"in every class{over}, |log2(q / p)| is below {requirement.delta:g} for every value of "
+        f"{requirement.attribute} in the {requirement.reference} table",
+        kind="logarithm", comparison="<", threshold=requirement.delta - TOLERANCE, attribute=requirement.attribute,
+        reference=requirement.reference, **common,
+    )  # fmt: skip
 
 
 def _of_size(requirement: KAnonymityRequirement, common: Mapping[str, Any], over: str) -> Definition:
@@ -220,7 +229,7 @@ def _of_diversity(requirement: LDiversityRequirement, common: Mapping[str, Any],
     return f"it weighs values that may be disclosed and values that must not be excluded; {_TESTED}"
 
 
-def _of_risk(requirement: RiskRequirement, common: Mapping[str, Any]) -> Definition | str:
+def _of_risk(requirement: RiskRequirement, common: Mapping[str, Any], over: str) -> Definition | str:
     if requirement.population is not None or requirement.sampling_fraction is not None:
         return f"its attacker looks for somebody of a population; {_TESTED}"
     size = 1 if requirement.highest is None else ceil(1 / Fraction(Decimal(str(requirement.highest))))
@@ -240,6 +249,19 @@ def _of_risk(requirement: RiskRequirement, common: Mapping[str, Any]) -> Definit
             "safe_size": size, "average": requirement.average, "highest": requirement.highest,
         }, **common,
     )  # fmt: skip
+
+
+_DEFINED: Mapping[str, Callable[[Any, Mapping[str, Any], str], Definition | str]] = {
+    "k_anonymity": _of_size,
+    "l_diversity": _of_diversity,
+    "t_closeness": _of_closeness,
+    "alpha_k_anonymity": _of_shares,
+    "p_sensitive_k_anonymity": _of_sensitivity,
+    "beta_likeness": _of_gains,
+    "delta_disclosure": _of_logarithms,
+    "risk": _of_risk,
+}
+"""The name of a requirement -> what it asks, from its parameters, what classes are made by, and that in words."""
 
 
 def attributes_of(definitions: Sequence[Definition]) -> list[str]:
