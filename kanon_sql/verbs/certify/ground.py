@@ -209,7 +209,7 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
         if missing or repeated or not rows:
             raise UnsupportedError(
                 f"quasi_identifiers.{column.name}: its hierarchy table has changed: {repeated} values have several "
-                f"rows, and {missing} rows lack a label"
+                f"rows, and {missing} rows lack a label; use the one that the release was made with, or publish again"
             )
         height = len(names) - 1 if tops == 1 and len(names) > 1 else len(names)
         top_label = exact_text(Sql(f"CAST({literal(str(top) if height < len(names) else TOP)} AS VARCHAR)"))

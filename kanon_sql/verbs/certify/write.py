@@ -134,7 +134,7 @@ def _refuse_misfits(engine: Engine, spec: Spec, directory: Path) -> None:
         if requirement is not None:
             raise UnsupportedError(
                 f"privacy: {requirement.name} is a property of how releases are made, and no look at one shows it, so "
-                "that there is nothing to certify"
+                "that there is nothing to certify; use the manifest of the run"
             )
     if spec.steps is not None and spec.steps.sample is not None:
         raise UnsupportedError(
@@ -241,7 +241,8 @@ def _write(directory: Path, files: Mapping[str, str], text: str, signer: Signer 
             (directory / "certificate.sig").write_bytes(signer.sign(text.encode()))
     except OSError as error:
         raise SpecError(
-            f"--out {directory}: the certificate cannot be written: {error.strerror or type(error).__name__}"
+            f"--out {directory}: the certificate cannot be written: {error.strerror or type(error).__name__}; give a "
+            "directory that you may write to"
         ) from None
 
 
