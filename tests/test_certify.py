@@ -277,6 +277,31 @@ def test_what_changes_afterwards_is_caught(database: Database, tmp_path: Path, c
     assert any(claim in line for line in failed), failed
 
 
+@pytest.mark.parametrize(
+    ("change", "claim"),
+    [
+        ("DELETE FROM released WHERE rowid = 3", "released_rows is"),
+        ("UPDATE released SET cost = cost + 1", "differing is"),
+        ("UPDATE released SET age = 'young'", "foreign_cells is"),
+        ("UPDATE released SET illness = 'cold'", "violating is"),
+        ("INSERT INTO released SELECT 'young', zip, sex, illness, cost FROM released WHERE rowid = 3", "3-anonymity"),
+        ("UPDATE people SET zip = NULL WHERE name = 'person 1'", "differing is"),
+        ("ALTER TABLE released ADD COLUMN more VARCHAR", "the release has the columns"),
+    ],
+)
+def test_what_does_not_hold_when_a_certificate_is_made_is_not_certified(
+    database: Database, tmp_path: Path, change: str, claim: str
+) -> None:
+    """Nor by its verifier, for whom it is as it was when it was made."""
+    spec = spec_of()
+    released(database, spec)
+    database.connection.execute(change)
+    found = kanon_sql.certify(database.engine, spec, tmp_path / "certificate")
+    assert not found.passed
+    assert any(claim in problem for problem in found.problems), found.problems
+    assert not says(tmp_path / "certificate", database)[0]
+
+
 # --- Wrong builds ---------------------------------------------------------------------------
 
 

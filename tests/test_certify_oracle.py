@@ -10,14 +10,23 @@ from urllib.parse import quote
 
 import pytest
 from conftest import Database
-from hypothesis import event, given
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 from model_oracle import INFINITY, classes, frequencies, judge, model_of
-from oracle_cases import Case, cases, load
+from oracle_cases import (
+    ENTROPY_FALLS,
+    NOBODY_TELLS,
+    NULL_SUPPRESSED,
+    RECURSIVE_FALLS,
+    SAME_PERSON,
+    Case,
+    cases,
+    load,
+)
 from recodings import RECODINGS, RELEASE, fill, spec
 from servers import SUBJECTS, subject_of
 from servers.embedded import DuckDBSubject
-from strategies import examples
+from strategies import RandomProblem, examples
 
 import kanon_sql
 from kanon_sql.engines import Deadline, open_workspace
@@ -31,6 +40,10 @@ from kanon_sql.verbs.certify.verify_certificate import Answers, check_lattice, c
 
 
 @given(case=cases(max_nodes=64))
+@example(case=NULL_SUPPRESSED)
+@example(case=SAME_PERSON)
+@example(case=RECURSIVE_FALLS)
+@example(case=ENTROPY_FALLS)
 @examples(14)
 def test_what_is_released_is_certified(shared_database: Database, folder: Path, case: Case) -> None:
     """And the verifier agrees; of every node that was asked about, the oracle says the same."""
@@ -92,8 +105,31 @@ def listing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     remove_template_directory(directory)
 
 
+FAR_BY_NULL = Case(
+    RandomProblem(
+        rows=[{"q0": q, "s0": s} for q, s in ("ax", "ax", "a-", "ex", "e-", "e-", "e-")],
+        hierarchies={"q0": {"a": ("a", "*"), "e": ("e", "*")}},
+        sensitive=["s0"],
+        requirements=[{"t_closeness": {"attribute": "s0", "t": 0.2}}],
+        limit=7,
+    ),
+    forms={"q0": "table"},
+)
+"""Two thirds of the one class have a value, and one fourth of the other; the rest is NULL."""
+for one in FAR_BY_NULL.problem.rows:
+    one["s0"] = None if one["s0"] == "-" else one["s0"]
+
+
 @pytest.mark.usefixtures("listing")
 @given(case=cases(max_nodes=16), other=st.integers(0, 15))
+@example(case=FAR_BY_NULL, other=0)
+@example(case=RECURSIVE_FALLS, other=0)
+@example(case=ENTROPY_FALLS, other=0)
+@example(case=SAME_PERSON, other=0)
+@example(case=SAME_PERSON, other=1)
+@example(case=Case(problem=NOBODY_TELLS, forms={"q0": "table"}), other=0)
+@example(case=NULL_SUPPRESSED, other=0)
+@example(case=NULL_SUPPRESSED, other=1)
 @examples(14)
 def test_definitions_are_those_of_the_oracle(shared_database: Database, folder: Path, case: Case, other: int) -> None:
     """Of every class at a node, with NULLs, persons and values that nobody holds: measure and verdict."""

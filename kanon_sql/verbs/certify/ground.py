@@ -110,8 +110,8 @@ class Ground:
 
     @property
     def kept(self) -> list[str]:
-        """The columns of the release that are no quasi-identifiers."""
-        return [name for name in self.released if name not in self.spec.quasi_identifiers]
+        """The columns of the release that the source has, and that are no quasi-identifiers."""
+        return [name for name in self.released if name in self.others]
 
 
 def numbered(salt: str, text: str) -> int:
