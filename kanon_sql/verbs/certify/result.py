@@ -23,6 +23,15 @@ class Certificate:
         sha256: the digest of ``certificate.json``, to be noted where nobody changes it.
         content: ``certificate.json``.
         cost: what making it took.
+
+    Examples:
+        >>> from tempfile import mkdtemp
+        >>> _ = kanon_sql.anonymize(db, spec)
+        >>> certificate = kanon_sql.certify(db, spec, mkdtemp())
+        >>> certificate.verdict, certificate.problems, certificate.not_certified
+        ('pass', [], [])
+        >>> sorted(path.name for path in certificate.directory.iterdir())
+        ['certificate.json', 'certificate.sha256', 'sql', 'verify_certificate.py']
     """
 
     verdict: Literal["pass", "fail"]
