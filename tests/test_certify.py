@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 import kanon_sql
 from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.models import Monotonicity, models_of
 from kanon_sql.models.privacy.k_anonymity import KAnonymityModel
 from kanon_sql.models.privacy.t_closeness import TCloseness
 from kanon_sql.models.quality.loss import Loss
@@ -31,6 +32,7 @@ from kanon_sql.spec import Spec, requirements
 from kanon_sql.sql import Sql
 from kanon_sql.verbs.certify import verify_certificate
 from kanon_sql.verbs.certify.definitions import _WHY_NOT, definitions_of
+from kanon_sql.verbs.certify.optimality import _lasts
 from kanon_sql.verbs.certify.verify_certificate import boundary, check_lattice, verify
 
 VERIFIER = Path(verify_certificate.__file__)
@@ -203,6 +205,15 @@ def test_claimed_rows_are_compared_cell_by_cell(certified: tuple[Database, Path]
         for path in leaves(claim["rows"]):
             changed = tampered(claim["rows"], path)
             assert list(verify_certificate.differences(changed, claim["rows"])), (claim["id"], path)
+
+
+def test_what_must_hold() -> None:
+    """Of every row, and of one at least; of no value it does not."""
+    claim = {"columns": ["x", "y"], "must": [["y", "<=", 3], ["x", "=", "a"], ["y", ">=", 1]]}
+    assert not list(verify_certificate.broken(claim, [["a", 3], ["a", 1]]))
+    for rows in ([["a", 4]], [["a", 0]], [["b", 2]], [["a", None]], [[None, 2]], [["a", 2], ["a", 9]], []):
+        assert list(verify_certificate.broken(claim, rows)), rows
+    assert not list(verify_certificate.broken({"columns": ["x"], "must": []}, []))
 
 
 def test_a_changed_statement_is_caught(certified: tuple[Database, Path]) -> None:
@@ -469,6 +480,37 @@ def test_every_requirement_is_certified_or_named() -> None:
     definitions, left = definitions_of(spec)
     assert [(item.kind, item.threshold) for item in definitions] == [("size", 3), ("size", 5)]
     assert not left
+
+
+@pytest.mark.parametrize("by_person", [False, True])
+def test_what_rules_out_nodes_below_is_what_the_models_call_monotone(by_person: bool) -> None:
+    """A requirement that a merged class may lose must rule out nothing; the models were proven by an oracle."""
+    attribute = {"attribute": "illness"}
+    privacy = [
+        {"k_anonymity": 3},
+        {"l_diversity": {**attribute, "l": 2}},
+        {"l_diversity": {**attribute, "l": 2, "kind": "entropy"}},
+        {"l_diversity": {**attribute, "l": 2, "kind": "recursive", "c": 2}},
+        {"t_closeness": {**attribute, "t": 0.5}},
+        {"t_closeness": {"attribute": "cost", "t": 0.5, "distance": "ordered"}},
+    ]
+    if not by_person:
+        privacy += [
+            {"alpha_k_anonymity": {**attribute, "alpha": 0.5, "k": 2}},
+            {"p_sensitive_k_anonymity": {**attribute, "p": 2, "k": 2}},
+            {"beta_likeness": {**attribute, "beta": 1}},
+            {"beta_likeness": {**attribute, "beta": 1, "kind": "basic"}},
+            {"delta_disclosure": {**attribute, "delta": 1}},
+        ]
+    spec = spec_of(privacy=privacy, sensitive=["illness", "cost"], keep=[], unit="name" if by_person else None,
+                   identifiers=[])  # fmt: skip
+    definitions, left = definitions_of(spec)
+    assert not left
+    for item, model in zip(definitions, models_of(spec), strict=True):
+        for limit in (0, 3):
+            lasting = model.monotonicity(by_person) is Monotonicity.ALWAYS
+            lasting |= limit == 0 and model.monotonicity(by_person) is Monotonicity.WITHOUT_SUPPRESSION
+            assert _lasts(item, limit, by_person=by_person) == lasting, (item.label, limit)
 
 
 def test_the_verifier_is_short_and_imports_nothing_of_ours() -> None:

@@ -631,6 +631,7 @@ def run_certificates(connection: duckdb.DuckDBPyConnection, folder: Path) -> Non
     tree = {"s": {"tree": {"any": ["0", "1", "2"]}}}
     models = [{"k_anonymity": 1}, {"t_closeness": {"attribute": "s", "t": 1}}]
     average = {"privacy": [{"k_anonymity": 1}, {"risk": {"average": 1}}], "sensitive": [], "keep": ["person"]}
+    ranked = {"attribute": "s", "t": 1, "distance": "ordered"}
     by_class = {"privacy": [{"k_anonymity": 1}], "recoding": "local", "sensitive": [], "keep": ["person"]}
     for number, changes in enumerate(
         (
@@ -638,6 +639,7 @@ def run_certificates(connection: duckdb.DuckDBPyConnection, folder: Path) -> Non
             {"quasi_identifiers": {"n": {"intervals": [7, 21]}}, "unit": "person", "privacy": [{"k_anonymity": 1}]},
             {"quasi_identifiers": tree, **average},
             {"quasi_identifiers": tree, **by_class},
+            {"quasi_identifiers": {"n": {"intervals": [60]}}, "privacy": [{"t_closeness": ranked}]},
         )
     ):
         spec = spec_of(BASE, **{**changes, "release": f"certified{number}"})

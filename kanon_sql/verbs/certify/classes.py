@@ -120,6 +120,12 @@ def classes_of(ground: Ground, item: Definition, at: At) -> Sql:
             "verbs/certify/reference", size=size, compared=compared,
             judged=at.base if item.reference == "original" else None,
         )  # fmt: skip
+        if item.kind == "order":
+            ranked = render("verbs/certify/ranked", reference=reference)
+            return render(
+                "verbs/certify/of_order", keys=at.names, size=size, base=at.base, ranked=ranked,
+                threshold=item.threshold,
+            )  # fmt: skip
     numbers: dict[str, Any] = {"l": None, "tolerance": None, **item.numbers}
     return render(
         "verbs/certify/of_values", keys=at.names, kind=item.kind, size=size, base=at.base,

@@ -33,7 +33,7 @@ TOLERANCE = 1e-9
 """How far a sum of binary fractions may lie beyond a threshold and still satisfy it."""
 
 Kind = Literal[
-    "size", "wishes", "risk", "distinct", "entropy", "recursive", "distance", "share", "gain", "bounded_gain",
+    "size", "wishes", "risk", "distinct", "entropy", "recursive", "distance", "order", "share", "gain", "bounded_gain",
     "logarithm",
 ]  # fmt: skip
 
@@ -141,8 +141,16 @@ def _definition(spec: Spec, requirement: Requirement) -> Definition | str:
 
 
 def _of_closeness(requirement: TClosenessRequirement, common: Mapping[str, Any], over: str) -> Definition | str:
-    if requirement.distance != "equal":
-        return f"its {requirement.distance} distance is not written in plain SQL here; check measures it"
+    if requirement.distance == "hierarchical":
+        return "its distance by a hierarchy is not written in plain SQL here; check measures it"
+    if requirement.distance == "ordered":
+        return Definition(
+            says=f"in every class{over}, the cumulative shares of the values of {requirement.attribute} in their order "
+            f"differ from those of the {requirement.reference} table by at most {requirement.t:g}: added up, over the "
+            "number of values less one; and so does the share of NULL",
+            kind="order", comparison="<=", threshold=requirement.t + TOLERANCE, attribute=requirement.attribute,
+            reference=requirement.reference, **common,
+        )  # fmt: skip
     return Definition(
         says=f"in every class{over}, half the sum of |p - q| over the values of {requirement.attribute} is at most "
         f"{requirement.t:g}, where q is how often the {requirement.reference} table has them",
