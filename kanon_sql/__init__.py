@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.anonymize import anonymize
     from kanon_sql.verbs.apply import apply
     from kanon_sql.verbs.audit import AuditResult, audit
+    from kanon_sql.verbs.certify import Certificate, certify
     from kanon_sql.verbs.check import check
     from kanon_sql.verbs.cloak import CloakResult, cloak
     from kanon_sql.verbs.compare import compare
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AuditResult",
     "Budget",
+    "Certificate",
     "CloakResult",
     "CloakSpec",
     "Evidence",
@@ -59,6 +61,7 @@ __all__ = [
     "anonymize_parties",
     "apply",
     "audit",
+    "certify",
     "check",
     "cloak",
     "compare",
@@ -83,6 +86,7 @@ __all__ = [
 _HOME = {
     "AuditResult": "kanon_sql.verbs.audit",
     "Budget": "kanon_sql.evaluate.budget",
+    "Certificate": "kanon_sql.verbs.certify",
     "CloakResult": "kanon_sql.verbs.cloak",
     "CloakSpec": "kanon_sql.spec",
     "Evidence": "kanon_sql.verbs.evidence",
@@ -103,6 +107,7 @@ _HOME = {
     "anonymize_parties": "kanon_sql.verbs.parties",
     "apply": "kanon_sql.verbs.apply",
     "audit": "kanon_sql.verbs.audit",
+    "certify": "kanon_sql.verbs.certify",
     "check": "kanon_sql.verbs.check",
     "cloak": "kanon_sql.verbs.cloak",
     "compare": "kanon_sql.verbs.compare",

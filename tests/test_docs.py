@@ -55,6 +55,7 @@ SECONDS = {
     "how-to/bigquery",
     "how-to/ci",
     "how-to/duckdb",
+    "how-to/certify",
     "how-to/evidence",
     "how-to/ledger",
     "how-to/python",

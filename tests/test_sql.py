@@ -664,6 +664,27 @@ def run_growth(connection: duckdb.DuckDBPyConnection) -> None:
     assert kanon_sql.refresh(engine, spec).refresh["waiting"] == 1  # type: ignore[index]
 
 
+def run_certificates(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Hierarchies of all forms, persons, several models; labels that differ by class, and a risk of the whole table."""
+    tree = {"s": {"tree": {"any": ["0", "1", "2"]}}}
+    models = [{"k_anonymity": 1}, {"t_closeness": {"attribute": "s", "t": 1}}]
+    average = {"privacy": [{"k_anonymity": 1}, {"risk": {"average": 1}}], "sensitive": [], "keep": ["person"]}
+    ranked = {"attribute": "s", "t": 1, "distance": "ordered"}
+    by_class = {"privacy": [{"k_anonymity": 1}], "recoding": "local", "sensitive": [], "keep": ["person"]}
+    for number, changes in enumerate(
+        (
+            {"quasi_identifiers": {"n": {"table": "h"}, "person": {"intervals": [2]}}, "privacy": models},
+            {"quasi_identifiers": {"n": {"intervals": [7, 21]}}, "unit": "person", "privacy": [{"k_anonymity": 1}]},
+            {"quasi_identifiers": tree, **average},
+            {"quasi_identifiers": tree, **by_class},
+            {"quasi_identifiers": {"n": {"intervals": [60]}}, "privacy": [{"t_closeness": ranked}]},
+        )
+    ):
+        spec = spec_of(BASE, **{**changes, "release": f"certified{number}"})
+        assert kanon_sql.anonymize(kanon_sql.connect(connection), spec).passed
+        kanon_sql.certify(kanon_sql.connect(connection), spec, folder / f"certificate{number}")
+
+
 def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     in_a_file = {
         "version": 1,
@@ -682,6 +703,7 @@ def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None
     kanon_sql.check(engine, spec, "t")
     audits(engine, spec_of(BY_AGE, privacy=[{"k_anonymity": 2}]), "t")
     kanon_sql.risk(engine, spec, "t", population="census")
+    run_certificates(connection, folder)
     kanon_sql.plan(engine, spec_of(BY_AGE, privacy=[{"k_anonymity": 2}]), distributions=True)
     kanon_sql.hierarchy(engine, spec, reveal=1)
     kanon_sql.hierarchy(engine, spec, values={"n": ["1", "2"]})

@@ -16,14 +16,15 @@ __all__ = ["SECTIONS", "markdown", "objects"]
 SECTIONS = {
     "Connect": ["connect", "Spec", "TableSpec", "PerturbSpec", "CloakSpec"],
     "Verbs": [
-        "plan", "anonymize", "apply", "refresh", "check", "audit", "risk", "tabulate", "cloak", "perturb", "hierarchy",
+        "plan", "anonymize", "apply", "refresh", "check", "audit", "risk", "certify",
+        "tabulate", "cloak", "perturb", "hierarchy",
         "compare", "estimate", "evidence", "render", "init", "ledger", "plan_parties", "anonymize_parties",
     ],
     "Options": ["Budget", "Republication"],
     "Reports": ["html_report", "html_fragment", "evidence_report", "altair_chart"],
     "Results": [
-        "Result", "AuditResult", "Evidence", "HierarchyResult", "Tabulation", "CloakResult", "Perturbation",
-        "PartiesResult",
+        "Result", "AuditResult", "Evidence", "Certificate", "HierarchyResult", "Tabulation", "CloakResult",
+        "Perturbation", "PartiesResult",
     ],
 }  # fmt: skip
 """Heading -> names of :mod:`kanon_sql`."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from kanon_sql.report.json import (
     audit_schema,
+    certificate_schema,
     cloak_schema,
     comparison_schema,
     evidence_schema,
@@ -26,6 +27,7 @@ SCHEMAS = {
     "audit": audit_schema,
     "risk": risk_schema,
     "report --evidence": evidence_schema,
+    "certify": certificate_schema,
     "tabulate": tabulation_schema,
     "plan and anonymize with --party": parties_schema,
     "perturb": perturbation_schema,

@@ -13,6 +13,7 @@ from kanon_sql.engines.connection import connect
 from kanon_sql.engines.dry import SCRATCH_SCHEMA, DryEngine
 from kanon_sql.engines.frames import FrameDatabase, FrameKind, open_frames
 from kanon_sql.engines.given import CONNECTIONS, TABLES, connection_kind, shown_kind, table_kind
+from kanon_sql.engines.settings import session_statements
 from kanon_sql.engines.workspace import SCRATCH_TABLE, Reporter, Workspace, now, open_workspace
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "open_frames",
     "open_workspace",
     "refuse_incomplete",
+    "session_statements",
     "shown_kind",
     "table_kind",
 ]

@@ -6,6 +6,7 @@ Each file is a door of its own, so that a verb loads only what it prints with.
 
 __all__ = [
     "audit",
+    "certificate",
     "charts",
     "comparison",
     "evidence",

@@ -8,6 +8,7 @@ from typing import Any
 
 __all__ = [
     "audit_schema",
+    "certificate_schema",
     "cloak_schema",
     "comparison_schema",
     "evidence_schema",
@@ -53,6 +54,11 @@ def comparison_schema() -> dict[str, Any]:
 def evidence_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``Evidence.to_dict()``."""
     return _schema("evidence.schema.json")
+
+
+def certificate_schema() -> dict[str, Any]:
+    """The JSON Schema (Draft 2020-12) of ``Certificate.to_dict()``, and of a ``certificate.json``."""
+    return _schema("certificate.schema.json")
 
 
 def risk_schema() -> dict[str, Any]:

@@ -7,6 +7,7 @@ __all__ = [
     "anonymize",
     "apply",
     "audit",
+    "certify",
     "check",
     "clean",
     "cloak",

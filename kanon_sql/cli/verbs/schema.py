@@ -20,6 +20,7 @@ _RESULTS = {
     "--risk": "risk_schema",
     "--compare": "comparison_schema",
     "--evidence": "evidence_schema",
+    "--certificate": "certificate_schema",
     "--tabulate": "tabulation_schema",
     "--cloak": "cloak_schema",
     "--perturb": "perturbation_schema",
@@ -37,6 +38,7 @@ def schema(
     of_risk: Annotated[bool, typer.Option("--risk", help="The schema of what risk measures.")] = False,
     of_compare: Annotated[bool, typer.Option("--compare", help="The schema of a comparison.")] = False,
     of_evidence: Annotated[bool, typer.Option("--evidence", help="The schema of evidence on a release.")] = False,
+    of_certificate: Annotated[bool, typer.Option("--certificate", help="The schema of a certificate.")] = False,
     of_tabulate: Annotated[bool, typer.Option("--tabulate", help="The schema of the result of tabulate.")] = False,
     of_cloak: Annotated[bool, typer.Option("--cloak", help="The schema of the result of cloak.")] = False,
     of_perturb: Annotated[bool, typer.Option("--perturb", help="The schema of the result of perturb.")] = False,
@@ -50,7 +52,10 @@ def schema(
     Editors that know JSON Schema check a spec while you write it; programs that read
     results can rely on theirs.
     """
-    results = (result, of_audit, of_risk, of_compare, of_evidence, of_tabulate, of_cloak, of_perturb, of_parties)
+    results = (
+        result, of_audit, of_risk, of_compare, of_evidence, of_certificate,
+        of_tabulate, of_cloak, of_perturb, of_parties,
+    )  # fmt: skip
     given = dict(zip((*_RESULTS, *_SPECS), (*results, table_spec, cloak_spec, perturb_spec), strict=True))
     asked = [option for option, wanted in given.items() if wanted]
     with session(quiet=True, verbose=False):

@@ -17,7 +17,7 @@ from kanon_sql.sql import MariaDB, MySQL, Statement, called_names, named_tables
 if TYPE_CHECKING:
     from kanon_sql.engines.relational import RelationalEngine
 
-__all__ = ["MariaDBBackend", "MySQLBackend"]
+__all__ = ["MODE", "MariaDBBackend", "MySQLBackend"]
 
 _TYPES: dict[int, tuple[str, Kind]] = {
     0: ("DECIMAL", "decimal"),
@@ -51,9 +51,7 @@ def _type(described: Sequence[Any]) -> tuple[str, Kind]:
     return f"{name}({digits[0]}, {digits[1]})" if says else name, kind
 
 
-_MODE = (
-    "STRICT_ALL_TABLES,ALLOW_INVALID_DATES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_UNSIGNED_SUBTRACTION"
-)
+MODE = "STRICT_ALL_TABLES,ALLOW_INVALID_DATES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_UNSIGNED_SUBTRACTION"
 """Errors where a value would be changed, and literals as sqlglot writes them: a backslash escapes.
 
 Dates that no calendar has stay what they are: else 2001-02-30 is cast to 0000-00-00, and a query that only reads does
@@ -116,7 +114,7 @@ class MariaDBBackend(Backend):
             "character_set_client": "utf8mb4",
             "character_set_results": "utf8mb4",
             "collation_connection": self.dialect.collation,  # sets character_set_connection too
-            "sql_mode": _MODE,
+            "sql_mode": MODE,
             "time_zone": "+00:00",  # where clocks go back an hour, two moments would be one
             "sql_notes": 0,
             "max_error_count": 64,

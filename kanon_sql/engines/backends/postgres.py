@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from kanon_sql.engines.relational import RelationalEngine
 
-__all__ = ["PostgresBackend"]
+__all__ = ["SETTINGS", "PostgresBackend"]
 
 _KINDS: dict[int, Kind] = {
     **dict.fromkeys((20, 21, 23), "integer"),
@@ -34,7 +34,7 @@ _KINDS: dict[int, Kind] = {
 }
 
 
-_SETTINGS = {
+SETTINGS = {
     "standard_conforming_strings": "on",
     "client_encoding": "UTF8",
     "DateStyle": "ISO, YMD",
@@ -112,14 +112,14 @@ class PostgresBackend(Backend):
     def prepare(self, engine: RelationalEngine, *, read_only: bool) -> None:
         """Plain literals, dates and numbers in one form, and no query that the planner compiles for seconds."""
         self._before = [
-            (name, str(self.first(engine, f"SHOW {name}")[0])) for name in (*_SETTINGS, "default_transaction_read_only")
+            (name, str(self.first(engine, f"SHOW {name}")[0])) for name in (*SETTINGS, "default_transaction_read_only")
         ]
         (self._path,) = self.first(engine, "SHOW search_path")
         self._seek_own_first(engine)
         place = "SELECT pg_catalog.current_database(), pg_catalog.current_schemas(false)::pg_catalog.text"
         self._place = " ".join(map(str, self.first(engine, place)))
         self._prepare_threshold = engine.driver_connection.prepare_threshold
-        for name, value in _SETTINGS.items():
+        for name, value in SETTINGS.items():
             engine._run(f"SET {name} = {self.dialect.literal(value)}")
         # A prepared statement would outlive a release that changes its columns.
         engine.driver_connection.prepare_threshold = None

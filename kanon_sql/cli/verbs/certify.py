@@ -1,0 +1,99 @@
+"""``certify``: a certificate of a release, which anybody can verify."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kanon_sql.cli.complete import directories, paths
+from kanon_sql.cli.given import MEMORY, load_spec
+from kanon_sql.cli.options import (
+    Database,
+    Format,
+    MemoryLimit,
+    OutputFormat,
+    Profile,
+    Quiet,
+    SpecFile,
+    Threads,
+    Timeout,
+    Verbose,
+)
+from kanon_sql.cli.program import examples, program
+from kanon_sql.cli.session import session
+from kanon_sql.cli.written import exit_with, print_json, print_text
+
+__all__ = ["certify"]
+
+
+@program.command(
+    epilog=examples(
+        "kanon-sql certify spec.yml -d clinic.duckdb --out certificate",
+        'kanon-sql certify spec.yml -d clinic.duckdb --out certificate --by "Data office" --sign key.pem',
+        "python certificate/verify_certificate.py certificate -d clinic.duckdb",
+    )
+)
+def certify(
+    spec_file: SpecFile,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            show_default=False,
+            autocompletion=directories,
+            help="The directory to write: a new or an empty one, or that of a certificate, which is replaced.",
+        ),
+    ],
+    database: Database = MEMORY,
+    profile: Profile = None,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", metavar="NAME", show_default=False, help="Who certifies, for the certificate to name."),
+    ] = None,
+    sign: Annotated[
+        Path | None,
+        typer.Option(
+            "--sign",
+            metavar="KEY",
+            show_default=False,
+            autocompletion=paths(".pem"),
+            help="Sign it with an Ed25519 private key, a PEM file without a password. Needs cryptography.",
+        ),
+    ] = None,
+    whole_boundary: Annotated[
+        bool,
+        typer.Option(
+            "--whole-boundary",
+            help="Also prove of every node of the lattice whether it satisfies, where the requirements allow it.",
+        ),
+    ] = False,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    """Certify a release: plain SQL, what it says, and a verifier.
+
+    Writes into DIR what an auditor needs who trusts none of this: statements that measure the
+    release straight from the definitions, compare it with its source, and prove that no other
+    generalization is better; what they said; and verify_certificate.py, which runs them again.
+    Creates tables of the session alone. The exit code is 1 if something does not hold.
+    """
+    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
+        from kanon_sql.report.certificate import certificate_text
+        from kanon_sql.verbs.certify import certify as run_certify
+
+        spec = load_spec(spec_file)
+        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="temp")
+        found = run_certify(
+            engine, spec, out, by=by, sign=sign, timeout=timeout, report=run.report, whole_boundary=whole_boundary
+        )
+        run.close()
+        if output is OutputFormat.json:
+            print_json(found.to_dict())
+        else:
+            print_text(certificate_text(found))
+        exit_with(found.passed)

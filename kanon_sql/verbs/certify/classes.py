@@ -1,0 +1,177 @@
+"""Queries of classes, straight from the definitions: of the release, and of the source at a node of the lattice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_sql.hierarchies import value_text
+from kanon_sql.sql import Sql, identifier, literal, render, sql_list
+from kanon_sql.verbs.certify.definitions import Definition
+from kanon_sql.verbs.certify.ground import Ground, numbered
+
+__all__ = ["At", "classes_of", "made_at", "of_keys", "of_release", "released_cells", "released_there", "size_of"]
+
+Levels = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class At:
+    """Where classes are looked at.
+
+    Attributes:
+        base: a query of rows: keys ``g0``, ..., the value that a requirement looks at, and ``row_count``.
+        keys: how many keys there are.
+    """
+
+    base: Sql
+    keys: int
+
+    @property
+    def names(self) -> list[str]:
+        """The keys."""
+        return [f"g{place}" for place in range(self.keys)]
+
+
+def size_of(ground: Ground) -> Sql:
+    """How many a group counts: its rows, or its persons."""
+    return Sql("COUNT(DISTINCT person)" if ground.by_person else "SUM(row_count)")
+
+
+def _carried(ground: Ground, item: Definition, value: Sql, text: Sql) -> list[dict[str, Any]]:
+    """The columns that a definition needs of every row, besides the keys."""
+    found: list[dict[str, Any]] = [{"name": "value", "value": value}]
+    if item.values is not None:
+        salt = f"{ground.spec.hash[:16]}:"
+        numbers = sql_list([literal(numbered(salt, one)) for one in item.values])
+        drawn = f'({literal(salt)} || ({text})) COLLATE "draw"'
+        found.append({"name": "chosen", "value": Sql(f"CASE WHEN {drawn} IN ({numbers}) THEN 1 ELSE 0 END")})
+    return found
+
+
+def _carried_of(ground: Ground, item: Definition | None, table: str | None = None) -> list[dict[str, Any]]:
+    """The same, of a table that has the attribute under its own name."""
+    if item is None or item.attribute is None:
+        return []
+    name = identifier(ground.others[item.attribute])
+    value = name if table is None else Sql(f"{table}.{name}")
+    return _carried(ground, item, value, value_text(ground.columns[item.attribute], value))
+
+
+def of_release(ground: Ground, item: Definition | None) -> At:
+    """The classes of the release as it stands, by its own cells."""
+    places = {attribute.name: f"q{attribute.index}" for attribute in ground.attributes}
+    made_by = item.keys if item else ground.spec.quasi_identifiers
+    keys = [identifier(places.get(name) or ground.others[name]) for name in made_by]
+    carried = _carried_of(ground, item)
+    base = render(
+        "verbs/certify/base", keys=keys, carried=carried, counted=Sql("row_count"), table=ground.release,
+        alias="released", filtered=False,
+    )  # fmt: skip
+    return At(base, len(keys))
+
+
+def of_keys(ground: Ground, keys: Sequence[Sql], item: Definition | None, more: Sequence[Mapping[str, Any]] = ()) -> At:
+    """The source's classes by some columns of the labelled vectors: by those of a node's levels below the top."""
+    carried = [*_carried_of(ground, item), *more]
+    if ground.by_person:
+        carried.append({"name": "person", "value": identifier("person")})
+    base = render(
+        "verbs/certify/base", keys=list(keys), carried=carried, counted=Sql("row_count"), table=ground.rows,
+        alias="labelled", filtered=ground.drops_nulls,
+    )  # fmt: skip
+    return At(base, len(keys))
+
+
+def released_there(ground: Ground, levels: Levels, item: Definition) -> At:
+    """The source's classes at a node that the release has: whose rows they are, it does not tell."""
+    below = [attribute for attribute in ground.attributes if levels[attribute.name] < attribute.height]
+    names = [f"g{place}" for place, _ in enumerate(below)] or ["g0"]
+    cells = [attribute.cell for attribute in below] or [Sql("0")]
+    released = render("verbs/certify/columns_of", values=cells, columns=names, table=ground.release, alias="released")
+    carried = _carried_of(ground, item, "vectors")
+    carried.append({"name": "person", "value": Sql("vectors.person")})
+    base, _ = _made(ground, levels, carried)
+    there = render(
+        "verbs/certify/there", keys=names, carried=[one["name"] for one in carried], base=base, released=released
+    )
+    return At(there, len(names))
+
+
+def classes_of(ground: Ground, item: Definition, at: At) -> Sql:
+    """Every class with its measure, and whether it satisfies."""
+    size = size_of(ground) if "person" in at.base else Sql("SUM(row_count)")
+    if item.kind in ("size", "wishes", "risk"):
+        return render(
+            "verbs/certify/of_sizes", keys=at.names, size=size, base=at.base, wishes=item.kind == "wishes",
+            k=item.threshold if item.kind != "risk" else 1,
+        )  # fmt: skip
+    reference = None
+    if item.reference is not None:
+        assert item.attribute is not None
+        source = render(
+            "verbs/certify/columns_of", alias="labelled", table=ground.rows,
+            values=[identifier(ground.others[item.attribute]), *_counted(ground)],
+            columns=["value", "person" if ground.by_person else "row_count"],
+        )  # fmt: skip
+        compared = source if item.reference == "original" else at.base
+        reference = render(
+            "verbs/certify/reference", size=size, compared=compared,
+            judged=at.base if item.reference == "original" else None,
+        )  # fmt: skip
+        if item.kind == "order":
+            ranked = render("verbs/certify/ranked", reference=reference)
+            return render(
+                "verbs/certify/of_order", keys=at.names, size=size, base=at.base, ranked=ranked,
+                threshold=item.threshold,
+            )  # fmt: skip
+    numbers: dict[str, Any] = {"l": None, "tolerance": None, **item.numbers}
+    return render(
+        "verbs/certify/of_values", keys=at.names, kind=item.kind, size=size, base=at.base,
+        by_person=ground.by_person, reference=reference, least_size=item.least_size, threshold=item.threshold,
+        comparison=Sql(item.comparison), chosen=item.values is not None, l=numbers["l"], tolerance=numbers["tolerance"],
+    )  # fmt: skip
+
+
+def _counted(ground: Ground) -> list[Sql]:
+    return [identifier("person" if ground.by_person else "row_count")]
+
+
+def released_cells(ground: Ground, levels: Levels, others: Sequence[str]) -> Sql:
+    """The release's labels below the top, and all else that it says, as columns that the source's are compared with."""
+    below = [attribute for attribute in ground.attributes if levels[attribute.name] < attribute.height]
+    cells = [attribute.cell for attribute in below] or [Sql("0")]
+    names = [*(ground.others[name] for name in others), "row_count"]
+    return render(
+        "verbs/certify/columns_of", values=[*cells, *map(identifier, names)], table=ground.release, alias="released",
+        columns=[*(f"g{place}" for place, _ in enumerate(cells)), *names],
+    )  # fmt: skip
+
+
+def made_at(ground: Ground, levels: Levels, others: Sequence[str]) -> tuple[Sql, list[str]]:
+    """What the source's rows are at a node, under the same names; and the keys."""
+    names = [ground.others[name] for name in others]
+    return _made(ground, levels, [{"name": name, "value": Sql(f"vectors.{identifier(name)}")} for name in names])
+
+
+def _made(ground: Ground, levels: Levels, carried: Sequence[Mapping[str, Any]]) -> tuple[Sql, list[str]]:
+    below = [attribute for attribute in ground.attributes if levels[attribute.name] < attribute.height]
+    keys = [
+        {
+            "name": f"g{place}",
+            "label": Sql(f"{identifier(f'labels{attribute.index}')}.{identifier(f'l{levels[attribute.name]}')}"),
+        }
+        for place, attribute in enumerate(below)
+    ] or [{"name": "g0", "label": Sql("0")}]
+    made = render(
+        "verbs/certify/made",
+        keys=keys,
+        carried=list(carried),
+        vectors=ground.vectors,
+        joined=[attribute.index for attribute in below],
+        tables=[attribute.labels for attribute in ground.attributes],
+        drops_nulls=ground.drops_nulls,
+        count=len(ground.attributes),
+    )
+    return made, [str(item["name"]) for item in keys]

@@ -1,0 +1,74 @@
+"""Claims about where a release comes from: the source as it was, the run's manifest, its entry in the ledger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from kanon_sql.hierarchies import value_text
+from kanon_sql.release import MANIFEST_TABLE
+from kanon_sql.sql import Relation, Sql, identifier, render
+from kanon_sql.verbs.certify.book import Book
+from kanon_sql.verbs.certify.ground import Ground
+
+__all__ = ["claim_provenance"]
+
+
+def claim_provenance(book: Book, ground: Ground, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Claim the source's fingerprint, and what the database has recorded of the run.
+
+    Args:
+        book: where claims are written.
+        ground: the tables of the session.
+        manifest: of the run that published the release.
+
+    Returns:
+        The columns of the fingerprint, the manifest, and the entry in the ledger, if there is one.
+    """
+    spec = ground.spec
+    compiler = book.workspace.compiler
+    listed = [
+        *((attribute.name, f"q{attribute.index}") for attribute in ground.attributes),
+        *ground.others.items(),
+        *([] if spec.unit is None else [(spec.unit, "person")]),
+    ]
+    fingerprints = [
+        compiler.statement(
+            "verbs/certify/fingerprint",
+            number=number,
+            text=value_text(ground.columns[name], Sql("value")),
+            values=render(
+                "verbs/certify/columns_of",
+                values=[identifier(column), identifier("row_count")],
+                columns=["value", "row_count"],
+                table=ground.vectors,
+                alias="vectors",
+            ),
+        )
+        for number, (name, column) in enumerate(listed)
+    ]
+    book.claim(
+        "provenance", "source",
+        "the source is the one that was certified, by its columns whatever the order of its rows",
+        compiler.union(fingerprints), ("column_number", "all_rows", "different", "upper_sum", "lower_sum"),
+    )  # fmt: skip
+    assert spec.release is not None
+    recorded = _recorded(
+        book, "manifest", Relation((*spec.release[:-1], MANIFEST_TABLE)), str(manifest["run_id"]), spec.hash,
+        "the database has this manifest of the run that published the release, by the spec with this hash",
+    )  # fmt: skip
+    entry = None
+    if spec.ledger is not None:
+        entry = _recorded(
+            book, "ledger", Relation(spec.ledger.table), str(manifest["run_id"]), spec.hash,
+            "the ledger has this entry of the release",
+        )  # fmt: skip
+    return {"source_columns": [name for name, _ in listed], "manifest": recorded, "ledger": entry}
+
+
+def _recorded(book: Book, name: str, table: Relation, run_id: str, spec_hash: str, says: str) -> Any:
+    statement = book.workspace.compiler.statement("verbs/certify/manifest", table=table, run_id=run_id)
+    rows = [[*row[:-1], json.loads(row[-1])] for row in book.rows(statement)]
+    book.claim("recorded", name, says, statement, ("spec_hash", "manifest"), [("spec_hash", "=", spec_hash)], rows=rows)
+    return rows[0][1] if rows else None

@@ -1,0 +1,191 @@
+"""Claims about the release itself: its rows, its cells, its classes, and what they have in common with the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kanon_sql.hierarchies import value_text
+from kanon_sql.sql import Relation, Sql, exact_text, identifier, literal, render
+from kanon_sql.verbs.certify.book import Book, Must
+from kanon_sql.verbs.certify.classes import At, classes_of, made_at, of_release, released_cells, released_there
+from kanon_sql.verbs.certify.definitions import Definition, NotCertified
+from kanon_sql.verbs.certify.ground import Attribute, Ground, numbered
+
+__all__ = ["claim_release"]
+
+_MASK = "*"
+"""What a suppressed row that stays has for a label."""
+
+
+def claim_release(
+    book: Book,
+    ground: Ground,
+    release: Relation,
+    definitions: Sequence[Definition],
+    manifest: Mapping[str, Any],
+    limit: int,
+) -> Iterator[NotCertified]:
+    """Claim all that can be said of the release; yields what cannot, and why.
+
+    Args:
+        book: where claims are written.
+        ground: the tables of the session.
+        release: the release.
+        definitions: the requirements.
+        manifest: of the run that published the release.
+        limit: rows that may be suppressed.
+    """
+    rows = manifest["rows"]
+    masked = int(rows.get("masked") or 0)
+    compiler = book.workspace.compiler
+    columns = compiler.statement("verbs/certify/columns", release=release)
+    spec = ground.spec
+    named = {*spec.quasi_identifiers, *spec.sensitive, *spec.keep}
+    expected = [name for name in ground.columns if name in named]
+    found = [[name] for name in ground.released]
+    book.claim(
+        "release", "columns", "the release has these columns, and no other", columns, ["name"], rows=found,
+    )  # fmt: skip
+    if sorted(ground.released) != sorted(expected):
+        have, should = ", ".join(ground.released), ", ".join(expected)
+        book.problems.append(f"the release has the columns {have}, and should have {should}")
+    book.claim(
+        "release", "counts",
+        "the rows of the source are those of the release and the suppressed ones, of which there are not too many",
+        compiler.statement("verbs/certify/counts", rows=ground.rows, release=ground.release),
+        ("source_rows", "released_rows", "suppressed_rows", "uncovered_rows", "null_rows"),
+        [
+            ("source_rows", "=", rows["source"]), ("released_rows", "=", rows["released"] + masked),
+            ("suppressed_rows", "<=", limit), ("suppressed_rows", ">=", 0), ("uncovered_rows", "=", 0),
+        ],
+    )  # fmt: skip
+    node = None if manifest.get("intervals") is not None else manifest.get("node")
+    yield from _cells(book, ground, node, masked)
+    if node is None:
+        yield from _containment(book, ground)
+    elif masked:
+        yield NotCertified(
+            "that each class has the source's rows under its labels",
+            "the suppressed rows are in the release, masked, and whose they are does not follow from their labels",
+        )
+    else:
+        _agreement(book, ground, node, rows)
+    for place, item in enumerate(definitions):
+        at = of_release(ground, item)
+        if ground.by_person:
+            if node is None or masked or not item.by_all:
+                yield NotCertified(
+                    item.label, "whose rows are in a class of persons, its labels do not tell; only of full-domain "
+                    "recoding without masked rows, by all quasi-identifiers, the source tells it"
+                )  # fmt: skip
+                continue
+            at = released_there(ground, node, item)
+        _requirement(book, ground, item, at, place)
+
+
+def _requirement(book: Book, ground: Ground, item: Definition, at: At, place: int) -> None:
+    classes = classes_of(ground, item, at)
+    compiler = book.workspace.compiler
+    name = f"requirement_{place}"
+    counted = "persons" if ground.by_person else "rows"
+    says = f"{item.label}: {item.says} (counting {counted})"
+    if item.kind == "risk":
+        numbers = item.numbers
+        must: list[Must] = [] if numbers["average"] is None else [("average", "<=", numbers["average"])]
+        must += [] if numbers["highest"] is None else [("at_risk", "<=", item.threshold)]
+        statement = compiler.statement("verbs/certify/risk", classes=classes, safe_size=numbers["safe_size"])
+        book.claim("release", name, says, statement, ("classes", "average", "at_risk"), must)
+        return
+    statement = compiler.statement("verbs/certify/worst", classes=classes, largest=item.largest_is_worst)
+    must = [("violating", "=", 0)]
+    book.claim("release", name, says, statement, ("classes", "violating", "worst", "unmeasured"), must)
+
+
+def _cells(book: Book, ground: Ground, node: Mapping[str, int] | None, masked: int) -> Iterator[NotCertified]:
+    """Claim that every cell is a label of its column's hierarchy: of the node's level, or else of any."""
+    compiler = book.workspace.compiler
+    branches = []
+    for attribute in ground.attributes:
+        if node is None and (why := _no_labels(ground, attribute)) is not None:
+            yield NotCertified(f"that every cell of {attribute.name} is a label of its hierarchy", why)
+            continue
+        levels = range(attribute.height) if node is None else [node[attribute.name]]
+        tops = [attribute.top] if node is None or node[attribute.name] >= attribute.height else []
+        if masked or node is None:
+            tops.append(_masked(attribute))
+        branches.append(
+            compiler.statement(
+                "verbs/certify/cells", number=attribute.index, release=ground.release,
+                vectors=ground.vectors, tops=tops, labels=attribute.labels, raw_column=f"q{attribute.index}",
+                cell=attribute.cell, written=f"q{attribute.index}",
+                levels=[f"l{level}" for level in levels if level < attribute.height],
+            )
+        )  # fmt: skip
+    if branches:
+        book.claim(
+            "release", "cells", "every cell of a quasi-identifier is a label that its hierarchy gives to a value",
+            compiler.union(branches), ("column_number", "cells", "foreign_cells"), [("foreign_cells", "=", 0)],
+        )  # fmt: skip
+
+
+def _masked(attribute: Attribute) -> Sql:
+    if attribute.salt is None:
+        return exact_text(Sql(f"CAST({literal(_MASK)} AS VARCHAR)"))
+    return literal(numbered(attribute.salt, _MASK))
+
+
+def _no_labels(ground: Ground, attribute: Attribute) -> str | None:
+    options = ground.spec.recoding
+    if ground.spec.search.of_intervals and options.is_full_domain:
+        return "its labels are intervals that the search chose"
+    if options.method == "microaggregation":
+        return "its cells are aggregates of a group's values"
+    if options.in_ranges(attribute.name):
+        return "its labels are ranges of the values of a class"
+    return None
+
+
+def _agreement(book: Book, ground: Ground, node: Mapping[str, int], rows: Mapping[str, int]) -> None:
+    made, keys = made_at(ground, node, ground.kept)
+    statement = book.workspace.compiler.statement(
+        "verbs/certify/agreement", keys=keys, others=[ground.others[name] for name in ground.kept], made=made,
+        released=released_cells(ground, node, ground.kept),
+    )  # fmt: skip
+    dropped = book.claims[1].rows[0][4]
+    book.claim(
+        "release", "agreement",
+        "each class of the release has the very rows that the source has under its labels, with all that is released "
+        "besides",
+        statement, ("classes", "differing", "released_rows", "suppressed_rows"),
+        [("differing", "=", 0), ("suppressed_rows", "=", rows["source"] - rows["released"] - dropped)],
+    )  # fmt: skip
+
+
+def _containment(book: Book, ground: Ground) -> Iterator[NotCertified]:
+    """Where a row's class does not follow from its values: what can be said of the rows of both tables."""
+    compiler = book.workspace.compiler
+    yield NotCertified(
+        "that each class has the source's rows under its labels",
+        "labels differ by class or value, so that those of several classes may fit a row; that the release "
+        "has nothing besides its labels more often than the source is claimed instead",
+    )
+    kept = ground.kept
+    if kept:
+        statement = compiler.statement(
+            "verbs/certify/contained", others=[ground.others[name] for name in kept], released=ground.release,
+            vectors=ground.vectors,
+        )  # fmt: skip
+        book.claim(
+            "release", "contained", "what the release says besides its labels, the source says as often at least",
+            statement, ["exceeding"], [("exceeding", "=", 0)],
+        )  # fmt: skip
+    texts = [identifier(f"q{attribute.index}") for attribute in ground.attributes] + [
+        value_text(ground.columns[name], identifier(ground.others[name])) for name in kept
+    ]
+    values = render("verbs/certify/joined", texts=texts, release=ground.release)
+    statement = compiler.statement("verbs/certify/fingerprint", number=0, text=Sql("value"), values=values)
+    book.claim(
+        "release", "fingerprint", "the rows of the release are those of which the other claims were made", statement,
+        ("column_number", "all_rows", "different", "upper_sum", "lower_sum"),
+    )  # fmt: skip

@@ -1,0 +1,252 @@
+"""``certify``: make the claims, and write them into a directory with the verifier."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kanon_sql.engines import Deadline, Engine, Reporter, Workspace, now, open_workspace, session_statements
+from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.frequency import open_table, source_columns, source_of
+from kanon_sql.hierarchies import refuse_mixed_forms
+from kanon_sql.release import published_manifest
+from kanon_sql.spec import Spec, format_table_name
+from kanon_sql.sql import source_relation
+from kanon_sql.verbs.certify.book import Book, as_json, digest
+from kanon_sql.verbs.certify.definitions import NotCertified, attributes_of, definitions_of
+from kanon_sql.verbs.certify.ground import lay_ground
+from kanon_sql.verbs.certify.optimality import prove, why_unproven
+from kanon_sql.verbs.certify.provenance import claim_provenance
+from kanon_sql.verbs.certify.release import claim_release
+from kanon_sql.verbs.certify.result import Certificate
+from kanon_sql.verbs.certify.signature import Signer
+from kanon_sql.verbs.certify.verify_certificate import broken, check_lattice
+from kanon_sql.verbs.judged import refuse_file
+from kanon_sql.verbs.result import Cost
+from kanon_sql.verbs.untrue import refuse_untrue
+from kanon_sql.version import __version__
+
+__all__ = ["FORMAT", "certify"]
+
+FORMAT = "kanon_sql certificate 1"
+
+VERIFIER = "verify_certificate.py"
+
+_OWN = ("certificate.json", "certificate.sha256", "certificate.sig", VERIFIER)
+
+
+def certify(
+    engine: Engine,
+    spec: Spec,
+    out: str | Path,
+    *,
+    by: str | None = None,
+    sign: str | Path | None = None,
+    timeout: float | None = None,
+    report: Reporter | None = None,
+    whole_boundary: bool = False,
+) -> Certificate:
+    """Write a certificate of a release: plain SQL, what it says, and a verifier that needs none of this package.
+
+    What is certified: that the classes of the release satisfy the requirements, straight from their definitions; that
+    its cells are labels and its rows the source's; of full-domain recoding whose search is proven, that no
+    other node of the lattice is better; and where the release comes from. What is not is named, with the reason.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`, with temporary tables; nothing else is created.
+        spec: the spec that the release was published by.
+        out: the directory to write: a new or an empty one, or that of an earlier certificate, which is replaced.
+        by: who certifies, as the certificate is to name them.
+        sign: a PEM file with an Ed25519 private key; the signature is written beside the certificate.
+        timeout: seconds for the whole run; None for no limit.
+        report: called with each stage in plain words.
+        whole_boundary: also prove of every node of the lattice whether it satisfies, where the requirements allow
+            that; of a small lattice it is done anyhow.
+
+    Returns:
+        The certificate. Its verdict is ``fail`` where something that was to be certified does not hold; it is
+        written all the same, and its verifier says the same.
+
+    Raises:
+        SpecError: there is no release or no manifest of it, another spec published it, or the directory holds
+            something else.
+        UnsupportedError: the engine has no temporary tables that are read twice; the release is a sample, or made
+            by differential privacy or m-invariance; or cryptography is not installed.
+        KanonError: any other error of :mod:`kanon_sql.errors`.
+
+    Examples:
+        >>> from tempfile import mkdtemp
+        >>> _ = kanon_sql.anonymize(db, spec)
+        >>> certificate = kanon_sql.certify(db, spec, mkdtemp())
+        >>> certificate.passed, certificate.claims[1]["rows"][0][:3]
+        (True, [600, 600, 0])
+    """
+    started = time.perf_counter()
+    directory = Path(out)
+    _refuse_misfits(engine, spec, directory)
+    signer = None if sign is None else Signer(Path(sign))
+    with engine.run(Deadline(timeout)) as meter:
+        assert spec.release is not None
+        refuse_untrue(engine, spec.source.table, spec.release)
+        manifest = _manifest(engine, spec)
+        with open_workspace(engine, source_of(engine, spec), report) as workspace:
+            book, content = _claimed(workspace, spec, manifest, whole_boundary=whole_boundary)
+        cost = Cost.of(meter, time.perf_counter() - started)
+    proof = content["optimality"]
+    rows_of = {claim.id: claim.rows for claim in book.claims}
+    problems = [
+        *book.problems,
+        *(f"{claim.says}: {why}" for claim in book.claims for why in broken(claim.to_dict(), claim.rows)),
+        *([] if proof is None else [f"{proof['says']}: {why}" for why in list(check_lattice(proof, rows_of))[:5]]),
+    ]
+    verifier = Path(__file__).with_name(VERIFIER).read_text(encoding="utf-8")
+    files = {**book.files, VERIFIER: verifier}
+    content = {
+        "format": FORMAT,
+        "verdict": "fail" if problems else "pass",
+        "problems": problems,
+        "made": {
+            "at": now(), "by": by, "kanon_sql": __version__,
+            "engine": f"{engine.dialect.name} {engine.version}".strip(), "dialect": engine.dialect.name,
+        },
+        "release": ".".join(spec.release),
+        "spec": spec.redacted(),
+        "spec_hash": spec.hash,
+        "session": session_statements(engine),
+        "setup": book.setup,
+        "teardown": book.teardown,
+        "files": {path: digest(text) for path, text in files.items()},
+        **content,
+    }  # fmt: skip
+    text = as_json(content)
+    _write(directory, files, text, signer)
+    return Certificate("fail" if problems else "pass", problems, directory, digest(text), json.loads(text), cost)
+
+
+def _refuse_misfits(engine: Engine, spec: Spec, directory: Path) -> None:
+    refuse_file(spec, "certify")
+    if spec.release is None:
+        raise SpecError("release: missing; certify is about a release that anonymize has published")
+    for requirement in (spec.differential_privacy, spec.m_invariance):
+        if requirement is not None:
+            raise UnsupportedError(
+                f"privacy: {requirement.name} is a property of how releases are made, and no look at one shows it, so "
+                "that there is nothing to certify; use the manifest of the run"
+            )
+    if spec.steps is not None and spec.steps.sample is not None:
+        raise UnsupportedError(
+            "steps.sample: who was drawn is decided by a secret, and every statement of a certificate would hold it; "
+            "publish a table of the sample, and certify a release of that"
+        )
+    if engine.scratch.mode != "temp":
+        raise UnsupportedError(
+            f"certify makes tables of the session, for statements that read them twice, and {engine.label} has none "
+            f"here ({engine.scratch.reason}); use --scratch temp, or another engine"
+        )
+    if directory.exists() and not directory.is_dir():
+        raise SpecError(f"{directory}: it is a file; expected a directory to write")
+    if directory.is_dir() and any(directory.iterdir()) and not (directory / "certificate.json").is_file():
+        raise SpecError(f"{directory}: it holds other things than a certificate; expected a new or an empty directory")
+
+
+def _manifest(engine: Engine, spec: Spec) -> Mapping[str, Any]:
+    """What the run that published the release left beside it.
+
+    Raises:
+        SpecError: nothing is known of the release, or another spec published it.
+    """
+    assert spec.release is not None
+    run_id = engine.mark(spec.release)
+    if run_id is None:
+        open_table(engine, spec, spec.release)  # which says so if there is none
+        raise SpecError(
+            f"release: {'.'.join(spec.release)} bears the mark of no run, so that how it was made is not known; "
+            "expected a release that anonymize has published"
+        )
+    schema = format_table_name(spec.release[:-1]) if spec.release[:-1] else None
+    manifest = published_manifest(engine, run_id, schema)
+    if manifest["spec_hash"] != spec.hash:
+        raise SpecError(
+            f"release: {'.'.join(spec.release)} was published by another spec (its hash is "
+            f"{manifest['spec_hash'][:12]}, and that of this one {spec.hash[:12]}); give the one that published it"
+        )
+    return manifest
+
+
+def _claimed(
+    workspace: Workspace, spec: Spec, manifest: Mapping[str, Any], *, whole_boundary: bool
+) -> tuple[Book, dict[str, Any]]:
+    """All claims, and the parts of the certificate that are no claims."""
+    assert spec.release is not None
+    engine = workspace.engine
+    columns = source_columns(workspace, spec, source_of(engine, spec))
+    definitions, left = definitions_of(spec)
+    looked_at = attributes_of(definitions)
+    opened = open_table(engine, spec, spec.release)
+    _need(spec, opened.columns, looked_at)
+    used = [*spec.quasi_identifiers, *looked_at, *([] if spec.unit is None else [spec.unit])]
+    refuse_mixed_forms(workspace, source_relation(), {name: columns[name] for name in used})
+    opened.refuse_inexact(workspace, list(opened.columns))
+    book = Book(workspace)
+    ground = lay_ground(book, spec, columns, opened.relation, looked_at)
+    limit = spec.suppression.max_rows(int(manifest["rows"]["source"]))
+    left += claim_release(book, ground, opened.relation, definitions, manifest, limit)
+    proof = None
+    why = why_unproven(spec, manifest, definitions, left_requirements(left, spec))
+    if why is None:
+        made = prove(book, ground, definitions, manifest["node"], limit, boundary_of_all=whole_boundary)
+        if isinstance(made, NotCertified):
+            left.append(made)
+        else:
+            proof = made
+    else:
+        left.append(NotCertified("that no other release is better", why))
+    provenance = claim_provenance(book, ground, manifest)
+    return book, {
+        "claims": [claim.to_dict() for claim in book.claims],
+        "optimality": proof,
+        "not_certified": [item.to_dict() for item in left],
+        "provenance": provenance,
+    }
+
+
+def left_requirements(left: Sequence[NotCertified], spec: Spec) -> list[NotCertified]:
+    """Those of what is not certified that are requirements."""
+    _, requirements = definitions_of(spec)
+    return [item for item in left if item in requirements]
+
+
+def _need(spec: Spec, released: Mapping[str, Any], looked_at: Sequence[str]) -> None:
+    missing = [name for name in (*spec.quasi_identifiers, *looked_at) if name not in released]
+    if missing:
+        raise SpecError(
+            f"release: it has no column {missing[0]!r}, which the spec releases; it is not what was published"
+        )
+
+
+def _write(directory: Path, files: Mapping[str, str], text: str, signer: Signer | None) -> None:
+    """Write everything, after what an earlier certificate left."""
+    try:
+        for path in _earlier(directory):
+            path.unlink(missing_ok=True)
+        (directory / "sql").mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            (directory / name).write_text(content, encoding="utf-8", newline="\n")
+        (directory / "certificate.json").write_text(text, encoding="utf-8", newline="\n")
+        (directory / "certificate.sha256").write_text(f"{digest(text)}  certificate.json\n", encoding="utf-8")
+        if signer is not None:
+            (directory / "certificate.sig").write_bytes(signer.sign(text.encode()))
+    except OSError as error:
+        raise SpecError(
+            f"--out {directory}: the certificate cannot be written: {error.strerror or type(error).__name__}; give a "
+            "directory that you may write to"
+        ) from None
+
+
+def _earlier(directory: Path) -> Iterator[Path]:
+    if directory.is_dir():
+        yield from (directory / name for name in _OWN)
+        yield from (directory / "sql").glob("[0-9][0-9][0-9]_*.sql")

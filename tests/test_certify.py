@@ -1,0 +1,624 @@
+"""``certify``: what is tampered with is caught, what a wrong build makes is caught, and nothing personal is written."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import jsonschema
+import pytest
+from command_line import refused, run
+from conftest import Database
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+import kanon_sql
+from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.models import Monotonicity, models_of
+from kanon_sql.models.privacy.k_anonymity import KAnonymityModel
+from kanon_sql.models.privacy.t_closeness import TCloseness
+from kanon_sql.models.quality.loss import Loss
+from kanon_sql.report.json import certificate_schema
+from kanon_sql.spec import Spec, requirements
+from kanon_sql.sql import Sql
+from kanon_sql.verbs.certify import verify_certificate
+from kanon_sql.verbs.certify.definitions import _WHY_NOT, definitions_of
+from kanon_sql.verbs.certify.optimality import _lasts
+from kanon_sql.verbs.certify.verify_certificate import boundary, check_lattice, verify
+
+VERIFIER = Path(verify_certificate.__file__)
+
+SPEC: dict[str, Any] = {
+    "version": 1,
+    "source": "people",
+    "release": "released",
+    "identifiers": ["name"],
+    "quasi_identifiers": {
+        "age": {"intervals": [5, 10, 20]},
+        "zip": {"prefix": [4, 3]},
+        "sex": {"tree": {"anybody": ["fem", "masc", "lonely"]}},
+    },
+    "sensitive": ["illness"],
+    "keep": ["cost"],
+    "privacy": [{"k_anonymity": 3}, {"t_closeness": {"attribute": "illness", "t": 0.6}}],
+    "suppression": {"limit": 0.1},
+}
+
+COLUMNS = {
+    "name": "VARCHAR", "age": "INTEGER", "zip": "VARCHAR", "sex": "VARCHAR", "illness": "VARCHAR", "cost": "INTEGER",
+}  # fmt: skip
+
+
+def people(count: int = 60, seed: int = 7) -> list[tuple[Any, ...]]:
+    """Neighbours, and one of whom everything is told apart."""
+    draw = random.Random(seed)
+    rows: list[tuple[Any, ...]] = [
+        (
+            f"person {number}", draw.choice((20, 30, 40)) + draw.randrange(2),
+            f"9411{draw.randrange(3)}" if draw.random() < 0.8 else "94205", draw.choice(("fem", "masc")),
+            draw.choice(("flu", "cold", None)), draw.randrange(4),
+        )
+        for number in range(count)
+    ]  # fmt: skip
+    return [*rows, ("Ada Only", 97, "11111", "lonely", "unheard-of", 987654)]
+
+
+def spec_of(**changes: Any) -> Spec:
+    return Spec.from_dict({**SPEC, **changes})
+
+
+def released(database: Database, spec: Spec) -> None:
+    database.table("people", COLUMNS, people())
+    assert kanon_sql.anonymize(database.engine, spec).passed
+
+
+def says(directory: Path, database: Database, **options: Any) -> tuple[bool, list[str]]:
+    """Whether the verifier is content, and the claims that it is not content with."""
+    said: list[str] = []
+    verified = verify(directory, database.connection, say=said.append, **options)
+    return verified, [line for line in said if line.startswith("FAILED")]
+
+
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Database, Path]]:
+    """A release and its certificate; who changes something puts it back."""
+    directory = tmp_path_factory.mktemp("certificate")
+    with duckdb.connect(config={"threads": 1}) as connection:
+        database = Database(connection)
+        spec = spec_of()
+        released(database, spec)
+        found = kanon_sql.certify(database.engine, spec, directory, by="The data office")
+        assert found.passed, found.problems
+        assert found.content["optimality"] is not None
+        assert not found.not_certified
+        yield database, directory
+
+
+# --- Tampering ------------------------------------------------------------------------------
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of all that is no list and no mapping; of empty ones, too."""
+    items = (
+        list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
+    )
+    if not items:
+        yield path
+    for key, item in items:
+        yield from leaves(item, (*path, key))
+
+
+def tampered(content: Any, path: tuple[Any, ...]) -> Any:
+    """The content with another value there."""
+    changed = copy.deepcopy(content)
+    inside = changed
+    for key in path[:-1]:
+        inside = inside[key]
+    value = inside[path[-1]]
+    if isinstance(value, bool):
+        inside[path[-1]] = not value
+    elif isinstance(value, int | float):
+        inside[path[-1]] = value + 1
+    elif isinstance(value, str):
+        inside[path[-1]] = value + "x"
+    else:
+        inside[path[-1]] = "x" if value is None else None
+    return changed
+
+
+def test_every_field_that_is_tampered_with_is_caught(certified: tuple[Database, Path]) -> None:
+    """By the digest, and so whatever the field says; the rest of the verifier need not run for that."""
+    _, directory = certified
+    file = directory / "certificate.json"
+    kept = file.read_bytes()
+    content = json.loads(kept)
+    paths = list(leaves(content))
+    assert len(paths) > 400
+    try:
+        for path in paths:
+            changed = tampered(content, path)
+            assert changed != content, path
+            file.write_text(json.dumps(changed, indent=1, sort_keys=True) + "\n")
+            assert list(verify_certificate.changed(directory, {"files": {}}, None, None)), path
+    finally:
+        file.write_bytes(kept)
+    assert not list(verify_certificate.changed(directory, content, None, None))
+
+
+def forged(directory: Path, content: Any) -> None:
+    """A certificate whose digest was made anew."""
+    text = json.dumps(content, indent=1, sort_keys=True) + "\n"
+    (directory / "certificate.json").write_text(text)
+    (directory / "certificate.sha256").write_text(f"{verify_certificate.hashlib.sha256(text.encode()).hexdigest()}\n")
+
+
+def test_a_forged_figure_is_caught_by_running_the_statements_again(certified: tuple[Database, Path]) -> None:
+    """Also by who makes the digest anew: each row of a claim, and each figure of the proof."""
+    database, directory = certified
+    kept = {name: (directory / name).read_bytes() for name in ("certificate.json", "certificate.sha256")}
+    content = json.loads(kept["certificate.json"])
+    rows_of = {claim["id"]: claim["rows"] for claim in content["claims"]}
+    proof = content["optimality"]
+    assert not list(check_lattice(proof, rows_of))
+    figures = [
+        (key, *path) for key in ("value", "best", "minimal", "maximal") for path in leaves(proof[key])
+    ]  # fmt: skip
+    assert len(figures) > 6
+    for path in figures:
+        forgery = tampered(proof, path)
+        try:
+            caught = bool(list(check_lattice(forgery, rows_of)))
+        except KeyError:  # of a node that nobody asked about
+            caught = True
+        assert caught, path
+    places = [
+        ("claims", number, "rows", *path)
+        for number, claim in enumerate(content["claims"])
+        for path in list(leaves(claim["rows"]))[:40:3]
+    ]
+    try:
+        for path in places[::25]:
+            forged(directory, tampered(content, path))
+            verified, failed = says(directory, database)
+            assert not verified, path
+            assert failed
+    finally:
+        for name, text in kept.items():
+            (directory / name).write_bytes(text)
+    assert says(directory, database) == (True, [])
+
+
+def test_claimed_rows_are_compared_cell_by_cell(certified: tuple[Database, Path]) -> None:
+    """All of them, without the database: what was found is what was claimed, but for one cell."""
+    _, directory = certified
+    for claim in json.loads((directory / "certificate.json").read_bytes())["claims"]:
+        assert not list(verify_certificate.differences(claim["rows"], claim["rows"]))
+        for path in leaves(claim["rows"]):
+            changed = tampered(claim["rows"], path)
+            assert list(verify_certificate.differences(changed, claim["rows"])), (claim["id"], path)
+
+
+def test_what_must_hold() -> None:
+    """Of every row, and of one at least; of no value it does not."""
+    claim = {"columns": ["x", "y"], "must": [["y", "<=", 3], ["x", "=", "a"], ["y", ">=", 1]]}
+    assert not list(verify_certificate.broken(claim, [["a", 3], ["a", 1]]))
+    for rows in ([["a", 4]], [["a", 0]], [["b", 2]], [["a", None]], [[None, 2]], [["a", 2], ["a", 9]], []):
+        assert list(verify_certificate.broken(claim, rows)), rows
+    assert not list(verify_certificate.broken({"columns": ["x"], "must": []}, []))
+
+
+def test_a_changed_statement_is_caught(certified: tuple[Database, Path]) -> None:
+    database, directory = certified
+    for file in [*(directory / "sql").iterdir(), directory / VERIFIER.name]:
+        kept = file.read_bytes()
+        file.write_bytes(kept + b"\n")
+        assert list(
+            verify_certificate.changed(directory, json.loads((directory / "certificate.json").read_bytes()), None, None)
+        )
+        file.unlink()
+        assert list(
+            verify_certificate.changed(directory, json.loads((directory / "certificate.json").read_bytes()), None, None)
+        )
+        file.write_bytes(kept)
+    assert says(directory, database)[0]
+
+
+def assert_changed_cells_are_caught(database: Database, directory: Path, recoding: str, cells: int | None) -> None:
+    """To a value that the column has elsewhere, so that only what the rows are together tells."""
+    spec = spec_of(recoding=recoding, privacy=[{"k_anonymity": 3}], keep=[])
+    database.table("people", COLUMNS, people(24))
+    assert kanon_sql.anonymize(database.engine, spec).passed
+    assert kanon_sql.certify(database.engine, spec, directory).passed
+    connection = database.connection
+    places = [(rowid, name) for (rowid,) in connection.execute("SELECT rowid FROM released").fetchall()
+              for name in database.columns("released")]  # fmt: skip
+    draw = random.Random(1)
+    for rowid, name in places if cells is None else draw.sample(places, cells):
+        ((before,),) = connection.execute(f"SELECT {name} FROM released WHERE rowid = {rowid}").fetchall()
+        there = connection.execute(f"SELECT DISTINCT {name} FROM released").fetchall()
+        after = draw.choice([value for (value,) in [*there, ("~",)] if value != before])
+        connection.execute(f"UPDATE released SET {name} = ? WHERE rowid = {rowid}", [after])
+        assert not says(directory, database)[0], (rowid, name)
+        connection.execute(f"UPDATE released SET {name} = ? WHERE rowid = {rowid}", [before])
+    assert says(directory, database)[0]
+
+
+@pytest.mark.parametrize("recoding", ["full_domain", "local"])
+def test_a_changed_cell_of_the_release_is_caught(database: Database, tmp_path: Path, recoding: str) -> None:
+    assert_changed_cells_are_caught(database, tmp_path / "certificate", recoding, 6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recoding", ["full_domain", "local"])
+def test_every_changed_cell_of_the_release_is_caught(database: Database, tmp_path: Path, recoding: str) -> None:
+    assert_changed_cells_are_caught(database, tmp_path / "certificate", recoding, None)
+
+
+@pytest.mark.parametrize(
+    ("change", "claim"),
+    [
+        ("DELETE FROM released WHERE rowid = 3", "the rows of the source are those of the release"),
+        ("INSERT INTO released SELECT * FROM released WHERE rowid = 3", "each class of the release has the very rows"),
+        ("UPDATE released SET age = '[20, 25)'", "each class of the release has the very rows"),
+        ("UPDATE released SET zip = '123**'", "every cell of a quasi-identifier is a label"),
+        ("UPDATE released SET cost = cost + 1", "each class of the release has the very rows"),
+        ("ALTER TABLE released ADD COLUMN name VARCHAR", "the release has these columns"),
+        ("UPDATE people SET cost = 9 WHERE name = 'person 1'", "the source is the one that was certified"),
+        ("DELETE FROM people WHERE name = 'person 1'", "the rows of the source are those of the release"),
+        ("UPDATE kanon_sql_manifest SET manifest = replace(manifest, '0.1', '0.2')", "the database has this manifest"),
+        ("DELETE FROM kanon_sql_manifest", "the database has this manifest"),
+    ],
+)
+def test_what_changes_afterwards_is_caught(database: Database, tmp_path: Path, change: str, claim: str) -> None:
+    spec = spec_of()
+    released(database, spec)
+    assert kanon_sql.certify(database.engine, spec, tmp_path / "certificate").passed
+    database.connection.execute(change)
+    verified, failed = says(tmp_path / "certificate", database)
+    assert not verified
+    assert any(claim in line for line in failed), failed
+
+
+@pytest.mark.parametrize(
+    ("change", "claim"),
+    [
+        ("DELETE FROM released WHERE rowid = 3", "released_rows is"),
+        ("UPDATE released SET cost = cost + 1", "differing is"),
+        ("UPDATE released SET age = 'young'", "foreign_cells is"),
+        ("UPDATE released SET illness = 'cold'", "violating is"),
+        ("INSERT INTO released SELECT 'young', zip, sex, illness, cost FROM released WHERE rowid = 3", "3-anonymity"),
+        ("UPDATE people SET zip = NULL WHERE name = 'person 1'", "differing is"),
+        ("ALTER TABLE released ADD COLUMN more VARCHAR", "the release has the columns"),
+    ],
+)
+def test_what_does_not_hold_when_a_certificate_is_made_is_not_certified(
+    database: Database, tmp_path: Path, change: str, claim: str
+) -> None:
+    """Nor by its verifier, for whom it is as it was when it was made."""
+    spec = spec_of()
+    released(database, spec)
+    database.connection.execute(change)
+    found = kanon_sql.certify(database.engine, spec, tmp_path / "certificate")
+    assert not found.passed
+    assert any(claim in problem for problem in found.problems), found.problems
+    assert not says(tmp_path / "certificate", database)[0]
+
+
+# --- Wrong builds ---------------------------------------------------------------------------
+
+
+def k_off_by_one(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(KAnonymityModel, "parameters", lambda self: {"k": self.k - 1})
+
+
+def a_model_switched_off(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(TCloseness, "condition", lambda self, name: Sql("1 = 1"))
+
+
+def a_bound_too_high(patch: pytest.MonkeyPatch) -> None:
+    """It excludes all that generalizes age by little, which is where the best node is."""
+    real = Loss.unsuppressed
+
+    def wrong(self: Loss, counts: Any) -> list[list[float]]:
+        found = real(self, counts)
+        return [[0.0, *[1.0] * (len(found[0]) - 1)], *found[1:]]
+
+    patch.setattr(Loss, "unsuppressed", wrong)
+
+
+def a_metric_upside_down(patch: pytest.MonkeyPatch) -> None:
+    real = Loss.value
+    patch.setattr(Loss, "value", lambda self, counts, measured: 1 - real(self, counts, measured))
+
+
+WRONG: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], dict[str, Any], str]] = {
+    "k off by one": (k_off_by_one, {"privacy": [{"k_anonymity": 3}]}, "3-anonymity"),
+    "a model switched off": (
+        a_model_switched_off,
+        {"privacy": [{"k_anonymity": 3}, {"t_closeness": {"attribute": "illness", "t": 0.25}}]},
+        "0.25-closeness",
+    ),
+    "a bound too high": (a_bound_too_high, {"privacy": [{"k_anonymity": 2}]}, "lower loss"),
+    "a metric upside down": (a_metric_upside_down, {"search": {"algorithm": "exhaustive"}}, "lower loss"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_a_wrong_build_releases_is_not_certified(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Although the same wrong build makes the certificate; and the verifier, which is right, says so."""
+    break_it, changes, expected = WRONG[name]
+    spec = spec_of(**changes)
+    with monkeypatch.context() as patch:
+        break_it(patch)
+        released(database, spec)
+        found = kanon_sql.certify(database.engine, spec, tmp_path / "certificate")
+    assert not found.passed
+    assert any(expected in problem for problem in found.problems), found.problems
+    verified, failed = says(tmp_path / "certificate", database)
+    assert not verified
+    assert any(expected in line for line in failed)
+
+
+def test_a_node_that_is_not_the_best_is_not_certified(certified: tuple[Database, Path]) -> None:
+    """Every node that satisfies, claimed to be the best: its loss, in the answers of the same statements."""
+    _, directory = certified
+    content = json.loads((directory / "certificate.json").read_bytes())
+    proof, rows_of = content["optimality"], {claim["id"]: claim["rows"] for claim in content["claims"]}
+    answers = verify_certificate.Answers(proof, rows_of)
+    others = [node for node in answers.nodes if answers.satisfied(node) and list(node) != proof["best"]]
+    for node in others:
+        claimed = {**proof, "best": list(node), "value": answers.metric(node)}
+        assert list(check_lattice(claimed, rows_of)) or answers.metric(node) <= proof["value"] * (1 + 1e-9)
+
+
+def test_a_proof_with_a_hole_does_not_hold(certified: tuple[Database, Path]) -> None:
+    """Without the answer of a node that nothing else excludes."""
+    _, directory = certified
+    content = json.loads((directory / "certificate.json").read_bytes())
+    proof, rows_of = content["optimality"], {claim["id"]: claim["rows"] for claim in content["claims"]}
+    holes = 0
+    for name in proof["statements"]:
+        for place, row in enumerate(rows_of[name]):
+            if proof["nodes"][row[0]] != proof["best"]:
+                without = {**rows_of, name: [*rows_of[name][:place], *rows_of[name][place + 1 :]]}
+                problems = list(check_lattice(proof, without))
+                holes += any("nothing excludes" in problem or "does not follow" in problem for problem in problems)
+    assert holes
+
+
+def test_the_boundary_of_a_known_lattice() -> None:
+    """Two minimal nodes and three maximal ones, of a lattice of two columns with levels 0 to 3."""
+    hopeless = [(0, 0), (0, 1), (1, 0), (0, 2), (2, 0), (1, 1)]
+    satisfied = [(1, 2), (2, 1), (2, 2), (3, 3)]
+    assert boundary(hopeless, satisfied) == ([[1, 2], [2, 1]], [[0, 2], [1, 1], [2, 0]])
+
+
+# --- What is written ------------------------------------------------------------------------
+
+
+def test_no_value_of_a_small_class_is_in_any_file(database: Database, tmp_path: Path) -> None:
+    """Nor one of a tree, whoever has it: hierarchies given as rows are digests."""
+    privacy = [
+        *SPEC["privacy"],
+        {"alpha_k_anonymity": {"attribute": "illness", "alpha": 0.99, "k": 2, "values": ["flu"]}},
+    ]
+    spec = spec_of(privacy=privacy)
+    released(database, spec)
+    assert kanon_sql.certify(database.engine, spec, tmp_path).passed
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert len(files) > 15
+    for file in files:
+        text = file.read_text()
+        for value in ("Ada", "11111", "1111*", "lonely", "unheard-of", "987654", "fem", "flu", "[95, 100)"):
+            assert value not in text, (file.name, value)
+        assert not any(row[0] in text for row in people() if row[0] is not None)
+
+
+def test_only_aggregates_reach_the_program(database: Database, tmp_path: Path) -> None:
+    """One read of the source, and far fewer rows than the release has."""
+    spec = spec_of()
+    database.table("people", COLUMNS, people(2_000))
+    assert kanon_sql.anonymize(database.engine, spec).passed
+    found = kanon_sql.certify(database.engine, spec, tmp_path / "certificate")
+    assert found.passed
+    assert found.cost.source_scans == 1
+    assert found.cost.rows_fetched < 120
+    before = {"kanon_sql_manifest", "kanon_sql_scratch", "people", "released"}
+    assert set(database.tables()) == before
+
+
+def test_the_json_keeps_to_its_schema(certified: tuple[Database, Path]) -> None:
+    _, directory = certified
+    validator = jsonschema.Draft202012Validator(certificate_schema())
+    content = json.loads((directory / "certificate.json").read_bytes())
+    validator.validate(content)
+    assert json.loads(run("schema", "--certificate").stdout) == certificate_schema()
+    assert content["made"]["by"] == "The data office"
+    assert {path.name for path in directory.iterdir()} == {
+        "certificate.json", "certificate.sha256", "sql", "verify_certificate.py",
+    }  # fmt: skip
+
+
+def test_what_is_not_certified_is_named(database: Database, tmp_path: Path) -> None:
+    """In the JSON, in the text and by the verifier; and then nothing is said of what is best."""
+    privacy = [
+        {"k_anonymity": 3},
+        {"l_diversity": {"attribute": "illness", "l": 1.1, "kind": "entropy", "estimator": "grassberger"}},
+    ]
+    spec = spec_of(privacy=privacy, suppression={"limit": 0.5})
+    released(database, spec)
+    found = kanon_sql.certify(database.engine, spec, tmp_path / "certificate")
+    assert found.passed
+    (model, proof) = found.not_certified
+    assert "entropy 1.1-diversity" in model["what"]
+    assert "an estimate" in model["why"]
+    assert proof["what"] == "that no other release is better"
+    said: list[str] = []
+    assert verify(tmp_path / "certificate", database.connection, say=said.append)
+    assert sum(line.startswith("--") and "not certified" in line for line in said) == 2
+
+
+def test_every_requirement_is_certified_or_named() -> None:
+    """Each of those that the package has: a definition, or a reason."""
+    written = {
+        "k_anonymity", "l_diversity", "t_closeness", "alpha_k_anonymity", "p_sensitive_k_anonymity", "beta_likeness",
+        "delta_disclosure", "risk",
+    }  # fmt: skip
+    assert {requirement.name for requirement in requirements()} == written | set(_WHY_NOT)
+    spec = spec_of(privacy=[{"k_anonymity": 3}, {"risk": {"highest": 0.2}}, {"risk": {"average": 0.2}}][:2])
+    definitions, left = definitions_of(spec)
+    assert [(item.kind, item.threshold) for item in definitions] == [("size", 3), ("size", 5)]
+    assert not left
+
+
+@pytest.mark.parametrize("by_person", [False, True])
+def test_what_rules_out_nodes_below_is_what_the_models_call_monotone(by_person: bool) -> None:
+    """A requirement that a merged class may lose must rule out nothing; the models were proven by an oracle."""
+    attribute = {"attribute": "illness"}
+    privacy = [
+        {"k_anonymity": 3},
+        {"l_diversity": {**attribute, "l": 2}},
+        {"l_diversity": {**attribute, "l": 2, "kind": "entropy"}},
+        {"l_diversity": {**attribute, "l": 2, "kind": "recursive", "c": 2}},
+        {"t_closeness": {**attribute, "t": 0.5}},
+        {"t_closeness": {"attribute": "cost", "t": 0.5, "distance": "ordered"}},
+    ]
+    if not by_person:
+        privacy += [
+            {"alpha_k_anonymity": {**attribute, "alpha": 0.5, "k": 2}},
+            {"p_sensitive_k_anonymity": {**attribute, "p": 2, "k": 2}},
+            {"beta_likeness": {**attribute, "beta": 1}},
+            {"beta_likeness": {**attribute, "beta": 1, "kind": "basic"}},
+            {"delta_disclosure": {**attribute, "delta": 1}},
+        ]
+    spec = spec_of(privacy=privacy, sensitive=["illness", "cost"], keep=[], unit="name" if by_person else None,
+                   identifiers=[])  # fmt: skip
+    definitions, left = definitions_of(spec)
+    assert not left
+    for item, model in zip(definitions, models_of(spec), strict=True):
+        for limit in (0, 3):
+            lasting = model.monotonicity(by_person) is Monotonicity.ALWAYS
+            lasting |= limit == 0 and model.monotonicity(by_person) is Monotonicity.WITHOUT_SUPPRESSION
+            assert _lasts(item, limit, by_person=by_person) == lasting, (item.label, limit)
+
+
+def test_the_verifier_is_short_and_imports_nothing_of_ours() -> None:
+    text = VERIFIER.read_text()
+    assert len(text.splitlines()) <= 300
+    imported = {
+        name.split(".")[0]
+        for node in ast.walk(ast.parse(text))
+        for name in (
+            [alias.name for alias in node.names] if isinstance(node, ast.Import)
+            else [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+        )
+    }  # fmt: skip
+    assert imported - set(sys.stdlib_module_names) == {"cryptography"}
+    assert "kanon_sql" not in imported
+
+
+# --- The command line -----------------------------------------------------------------------
+
+
+def verified_by_itself(directory: Path, database: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """The verifier in a process of its own, which does not know where this package is."""
+    command = [sys.executable, "-I", str(directory / VERIFIER.name), str(directory), "-d", str(database), *options]
+    return subprocess.run(command, capture_output=True, text=True, cwd=directory, check=False)
+
+
+def test_a_certificate_from_the_command_line(clinic: Path) -> None:
+    assert run("anonymize", "spec.yml", "-d", "clinic.duckdb").exit_code == 0
+    key = Ed25519PrivateKey.generate()
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (clinic / "key.pem").write_bytes(pem)
+    (clinic / "public.pem").write_bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    other = Ed25519PrivateKey.generate().public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    (clinic / "other.pem").write_bytes(other)
+    made = run("certify", "spec.yml", "-d", "clinic.duckdb", "--out", "proof", "--sign", "key.pem")
+    assert made.exit_code == 0, made.output
+    assert made.stdout.startswith("PASS  certified ")
+    directory, database = clinic / "proof", clinic / "clinic.duckdb"
+    digest = (directory / "certificate.sha256").read_text().split()[0]
+    found = verified_by_itself(directory, database, "--key", str(clinic / "public.pem"), "--sha256", digest)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout.endswith("all claims hold\n")
+    for options in (["--key", str(clinic / "other.pem")], ["--sha256", "0" * 64]):
+        found = verified_by_itself(directory, database, *options)
+        assert found.returncode == 1
+        assert found.stdout.startswith("FAILED  the files are those of the certificate")
+    content = json.loads((directory / "certificate.json").read_bytes())
+    forged(directory, {**content, "made": {**content["made"], "by": "somebody else"}})
+    assert verified_by_itself(directory, database).returncode == 0  # of who it was, the database knows nothing
+    assert verified_by_itself(directory, database, "--key", str(clinic / "public.pem")).returncode == 1
+    again = run("certify", "spec.yml", "-d", "clinic.duckdb", "--out", "proof", "--format", "json")
+    assert again.exit_code == 0
+    assert json.loads(again.stdout)["verdict"] == "pass"
+    assert not (directory / "certificate.sig").exists()  # it was that of the certificate before
+    assert verified_by_itself(directory, database).returncode == 0
+    with duckdb.connect(str(database)) as connection:
+        name = content["release"]
+        connection.execute(f"DELETE FROM {name} WHERE rowid = 1")
+    found = verified_by_itself(directory, database)
+    assert found.returncode == 1
+    assert "FAILED" in found.stdout
+
+
+def test_refusals(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = spec_of()
+    released(database, spec)
+    engine = database.engine
+
+    def refusal(changed: Spec = spec, out: Path = tmp_path / "certificate", **options: Any) -> str:
+        with pytest.raises((SpecError, UnsupportedError)) as caught:
+            kanon_sql.certify(engine, changed, out, **options)
+        return str(caught.value)
+
+    assert "certify is about a release" in refusal(spec_of(release=None))
+    assert "published by another spec" in refusal(spec_of(keep=[]))
+    assert "needs the name of a table" in refusal(spec_of(release={"file": "x.csv"}))
+    sample = {"sample": {"fraction": 0.5, "by": "name"}}
+    assert "who was drawn is decided by a secret" in refusal(spec_of(steps=sample))
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "letter.txt").write_text("mine")
+    assert "it holds other things" in refusal(out=full)
+    assert "it is a file" in refusal(out=full / "letter.txt")
+    (tmp_path / "bad.pem").write_text("no key")
+    assert "it holds no such key" in refusal(sign=tmp_path / "bad.pem")
+    assert "expected an Ed25519 private key" in refusal(sign=tmp_path / "none.pem")
+    other = X25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (tmp_path / "other.pem").write_bytes(other)
+    assert "a key of another kind" in refusal(sign=tmp_path / "other.pem")
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.serialization", None)
+    assert 'pip install ".[certify]"' in refusal(sign=tmp_path / "other.pem")
+    database.connection.execute("CREATE OR REPLACE TABLE released AS SELECT * FROM people")
+    assert "bears the mark of no run" in refusal()
+    dp = {"epsilon": 1, "delta": 0.01, "generalization": {"age": 1, "zip": 1, "sex": 0}}
+    private = Spec.from_dict(
+        {
+            **{key: SPEC[key] for key in ("version", "source", "release")}, "ledger": "spent",
+            "quasi_identifiers": {"age": {"intervals": [5]}, "zip": {"prefix": [4]}, "sex": None},
+            "privacy": [{"differential_privacy": dp}],
+        }
+    )  # fmt: skip
+    assert "a property of how releases are made" in refusal(private)
+    assert not (tmp_path / "certificate").exists()
+    with kanon_sql.connect(database.connection, scratch="inline") as inline, pytest.raises(UnsupportedError) as caught:
+        kanon_sql.certify(inline, spec, tmp_path / "certificate")
+    assert "tables of the session" in str(caught.value)
+
+
+def test_a_missing_key_is_told_before_anything_is_read(clinic: Path) -> None:
+    message = refused(run("certify", "spec.yml", "-d", "clinic.duckdb", "--out", "proof", "--sign", "none.pem"), 2)
+    assert "--sign none.pem" in message
