@@ -380,16 +380,19 @@ def test_a_kill_changes_all_or_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     killed_everywhere(tmp_path, monkeypatch, 9)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"deleted": "SELECT 'bb1' AS zip, 'flu' AS disease FROM range(4)", "inserted": "SELECT * FROM visits",
-          "batch": "x"}],
-)  # fmt: skip
-def test_a_kill_before_any_statement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
-    if options:
-        options = {**options, "inserted": "SELECT 1 AS day, 'cc1' AS zip, 'flu' AS disease"}
-    killed_everywhere(tmp_path, monkeypatch, 1 if not options else 3, **options)
+CHANGED = {
+    "deleted": "SELECT 'bb1' AS zip, 'flu' AS disease FROM range(4)",
+    "inserted": "SELECT 1 AS day, 'cc1' AS zip, 'flu' AS disease",
+    "batch": "x",
+}
+
+
+@pytest.mark.parametrize("options", [{}, CHANGED])
+@pytest.mark.parametrize("step", [pytest.param(5, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.campaign)])
+def test_a_kill_before_any_statement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], step: int
+) -> None:
+    killed_everywhere(tmp_path, monkeypatch, step, **options)
 
 
 def test_of_two_at_once_one_is_refused(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
