@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import random
 import re
 import shutil
 from collections import Counter
@@ -105,6 +106,51 @@ def test_rows_that_leave_take_others_along(connection: duckdb.DuckDBPyConnection
             engine, spec(), deleted="SELECT 'bb1' AS zip, CASE i WHEN 8 THEN 'no' ELSE 'flu' END AS disease "
             "FROM range(4, 9) AS t(i) UNION ALL SELECT 'aa1', 'flu' FROM range(4)", batch="unknown",
         )  # fmt: skip
+
+
+def groups(connection: duckdb.DuckDBPyConnection) -> dict[tuple[int, str], Counter[tuple[str, str]]]:
+    """What the state says was released and stands: batch and label -> rows by their values."""
+    (name,) = connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'kanon_state' AND table_name LIKE '%published'"
+    ).fetchone()  # type: ignore[misc]
+    found: dict[tuple[int, str], Counter[tuple[str, str]]] = {}
+    query = f"SELECT batch, l0, c0, c1, SUM(row_count) FROM kanon_state.{name} WHERE batch > 0 GROUP BY ALL"
+    for batch, label, zip_code, disease, count in connection.execute(query).fetchall():
+        found.setdefault((batch, label), Counter())[zip_code, disease] += int(count)
+    return found
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
+def test_every_class_that_may_have_lost_a_row_loses_k(
+    connection: duckdb.DuckDBPyConnection, engine: Engine, seed: int
+) -> None:
+    """Rows that are equal to the eye, of several days: whichever has left, its class of its day has given k away."""
+    draw = random.Random(seed)
+    for day in range(2, 5):
+        for _ in range(draw.randrange(8, 20)):
+            visits(connection, day, draw.choice("ab"), draw.choice(["flu", "cold"]))
+        kanon_sql.refresh(engine, spec())
+    for number in range(4):
+        before = groups(connection)
+        rows = sorted({row for group in before.values() for row in group.elements()})
+        if not rows:
+            return
+        zip_code, disease = draw.choice(rows)
+        gone = f"SELECT '{zip_code}' AS zip, '{disease}' AS disease"
+        kanon_sql.refresh(engine, spec(), deleted=gone, batch=f"gone {number}")
+        after = groups(connection)
+        for key, group in before.items():
+            left = after[key]
+            assert not left - group
+            lost = group.total() - left.total()
+            assert (lost >= 3 or not left.total()) if group[zip_code, disease] else lost == 0
+            assert left.total() == 0 or left.total() >= 3
+        standing = Counter(connection.execute("SELECT zip, disease FROM visits_release").fetchall())
+        remembered = Counter[tuple[str, str]]()
+        for (_, label), group in after.items():
+            for (_, value), count in group.items():
+                remembered[label, value] += count
+        assert standing == +remembered
 
 
 def test_rows_that_wait_leave_before_those_that_were_released(
@@ -380,16 +426,19 @@ def test_a_kill_changes_all_or_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     killed_everywhere(tmp_path, monkeypatch, 9)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"deleted": "SELECT 'bb1' AS zip, 'flu' AS disease FROM range(4)", "inserted": "SELECT * FROM visits",
-          "batch": "x"}],
-)  # fmt: skip
-def test_a_kill_before_any_statement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
-    if options:
-        options = {**options, "inserted": "SELECT 1 AS day, 'cc1' AS zip, 'flu' AS disease"}
-    killed_everywhere(tmp_path, monkeypatch, 1 if not options else 3, **options)
+CHANGED = {
+    "deleted": "SELECT 'bb1' AS zip, 'flu' AS disease FROM range(4)",
+    "inserted": "SELECT 1 AS day, 'cc1' AS zip, 'flu' AS disease",
+    "batch": "x",
+}
+
+
+@pytest.mark.parametrize("options", [{}, CHANGED])
+@pytest.mark.parametrize("step", [pytest.param(5, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.campaign)])
+def test_a_kill_before_any_statement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], step: int
+) -> None:
+    killed_everywhere(tmp_path, monkeypatch, step, **options)
 
 
 def test_of_two_at_once_one_is_refused(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
