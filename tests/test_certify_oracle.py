@@ -44,7 +44,7 @@ from kanon_sql.verbs.certify.verify_certificate import Answers, check_lattice, c
 @example(case=SAME_PERSON)
 @example(case=RECURSIVE_FALLS)
 @example(case=ENTROPY_FALLS)
-@examples(14)
+@examples(9)
 def test_what_is_released_is_certified(shared_database: Database, folder: Path, case: Case) -> None:
     """And the verifier agrees; of every node that was asked about, the oracle says the same."""
     wanted = load(shared_database, folder, case)
