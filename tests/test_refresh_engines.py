@@ -123,6 +123,25 @@ def test_watermarks_of_every_kind(engine: str) -> None:
             assert kanon_sql.refresh(opened, growing).message == "nothing was changed: there are no new rows", kind
 
 
+@pytest.mark.parametrize("engine", ["duckdb", "postgres", "sqlite", "clickhouse", "spark"])
+def test_rows_leave_in_classes_of_k(engine: str) -> None:
+    """One of eight goes with two others; one that waits goes alone; a changed row goes, and comes."""
+    with subject_of(engine) as subject, subject.connect() as opened:
+        schema = "main" if engine == "sqlite" else "kanon_state"
+        growing = spec(state=schema)
+        subject.table("visits", COLUMNS, [(1, f"{letter}{letter}1", "flu") for letter in "aaaaaaaabbbc"])
+        assert kanon_sql.anonymize(opened, growing).passed
+        for name, letters in (("gone", "ac"), ("changed", "b"), ("new", "aaa")):
+            subject.table(name, COLUMNS, [(1, f"{letter}{letter}1", "flu") for letter in letters])
+        first = kanon_sql.refresh(opened, growing, deleted="gone", batch="first").refresh
+        assert first is not None
+        assert (first["removed"], first["waiting"], first["retired"]) == (3, 0, 2)
+        assert released(subject) == Counter({"aa*": 5, "bb*": 3})
+        second = kanon_sql.refresh(opened, growing, deleted="changed", inserted="new", batch="second", verify_all=True)
+        assert released(subject) == Counter({"aa*": 8})
+        assert second.rows == {"source": 12, "released": 8, "suppressed": 4}
+
+
 def test_a_kill_on_clickhouse_leaves_the_earlier_release_or_the_new(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is rolled back there: the state is that of the run whose mark the release has."""
     counted = Meter.count
