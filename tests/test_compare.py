@@ -291,7 +291,7 @@ def test_shared_sets_answer_every_search_as_its_own_would(clinic: Path, search: 
     "changed",
     [
         "nulls: suppress", "unit: name", "intervals: [10, 20], top: 90", "intervals: [5, 10, 20], top: 80",
-        "intervals: [5, 10, 20], top: 90, minimum_level: 1", "query: SELECT * FROM visits",
+        "query: SELECT * FROM visits",
     ],
 )  # fmt: skip
 def test_runs_whose_frequency_sets_differ_in_anything_read_it_again(clinic: Path, changed: str) -> None:
@@ -311,6 +311,53 @@ def test_runs_whose_frequency_sets_differ_in_anything_read_it_again(clinic: Path
     for item in found.runs:
         alone = kanon_sql.plan(engine, specs[item.name]).to_dict()
         alike({**item.result.to_dict(), "cost": None}, {**alone, "cost": None})
+    engine.close()
+
+
+LIMITS = ["minimum_level: 1", "maximum_level: 2", "weight: 3", "minimum_level: 1, maximum_level: 1, weight: 0.5"]
+
+
+@pytest.mark.parametrize("search", ["algorithm: optimal", "algorithm: incognito", "algorithm: optimal, metric: entropy"])
+@pytest.mark.parametrize("recoding", ["full_domain", "local"])
+def test_what_no_frequency_set_depends_on_reads_nothing_again(clinic: Path, search: str, recoding: str) -> None:
+    """Level limits, weights, l and t: each answer is that of a run of its own, in whatever order."""
+    text = (clinic / "plain.yml").read_text().replace("algorithm: incognito", search) + f"recoding: {recoding}\n"
+    privacy = (
+        "  - k_anonymity: {k: 2}\n  - l_diversity: {attribute: diagnosis, l: LEAST, kind: distinct}\n"
+        "  - t_closeness: {attribute: diagnosis, t: MOST}\n"
+    )
+    text = text.replace("  - k_anonymity: {k: 5}\n", privacy)
+    asked = [("", 2, 0.5), *((f", {limits}", 2, 0.5) for limits in LIMITS), ("", 3, 0.4), ("", 2, 0.5)]
+    specs = {
+        str(number): kanon_sql.Spec.parse(
+            text.replace("top: 90", f"top: 90{limits}").replace("LEAST", str(least)).replace("MOST", str(most))
+        )
+        for number, (limits, least, most) in enumerate(asked)
+    }
+    engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
+    found = compare(engine, specs)
+    assert scans(found) == [1] + [0] * (len(asked) - 1)
+    statements = [item.result.cost.statements for item in found.runs]
+    assert recoding != "full_domain" or statements[-1] < statements[0] / 2, "what was asked before is remembered"
+    for item in found.runs:
+        alone = kanon_sql.plan(engine, specs[item.name]).to_dict()
+        alike(without_costs(item.result.to_dict()), without_costs(alone))
+    engine.close()
+
+
+def without_costs(result: dict[str, Any]) -> dict[str, Any]:
+    """A result without what it took, which is less where something is remembered."""
+    work = {"frequency_sets": 0, "base_reads": 0}
+    return {**result, "cost": None, "search": result["search"] and {**result["search"], **work}}
+
+
+def test_level_limits_above_the_top_are_refused_where_sets_are_kept_as_well(clinic: Path) -> None:
+    engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
+    kanon_sql.hierarchy(engine, kanon_sql.Spec.load(clinic / "plain.yml"), ["zip"], export=clinic)
+    text = (clinic / "plain.yml").read_text().replace("{prefix: [4, 3, 2]}", f"{{file: {clinic / 'zip.csv'}}}")
+    high = kanon_sql.Spec.parse(text.replace("zip.csv", "zip.csv, minimum_level: 7"))
+    with pytest.raises(kanon_sql.SpecError, match="minimum_level 7 is above the hierarchy's top, which is level 4"):
+        compare(engine, {"plain": kanon_sql.Spec.parse(text), "high": high})
     engine.close()
 
 

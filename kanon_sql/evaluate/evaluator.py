@@ -72,6 +72,8 @@ class Evaluator:
         max_suppressed: MaxSup, in rows.
         matrix: the distance matrix that answers what is asked without the metric, if there is one. The
             requirements are then k-anonymity alone.
+        remembered: what these frequency sets told of nodes under the same requirements, and the same soundness of
+            pruning, with the shape of the metric; answers are added to it. None to remember nothing.
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class Evaluator:
         prefer: str,
         max_suppressed: int,
         matrix: DistanceMatrix | None = None,
+        remembered: dict[tuple[Node, str | None], NodeRow] | None = None,
     ) -> None:
         self.workspace = workspace
         self.sets = sets
@@ -103,6 +106,7 @@ class Evaluator:
         self._rollups = count()
         self._suppressed: dict[Node, Relation] = {}
         self._measured_alone: dict[tuple[Node, str], NodeRow] = {}
+        self._remembered = remembered
 
     @property
     def work(self) -> Work:
@@ -157,8 +161,9 @@ class Evaluator:
             if self.matrix is not None and metric is None:
                 yield from (self._judged(node, rows) for node, rows in self.matrix.suppressed(chunk).items())
                 continue
-            if not batch.prepare:  # else the strategy says which sets there are
-                self._coverings.asked(chunk)
+            unknown = self._unknown(chunk, metric)
+            if unknown and not batch.prepare:  # else the strategy says which sets there are
+                self._coverings.asked(unknown)
                 self._roll_up_what_pays()
             verdicts = self.verdicts(chunk, metric)
             for verdict in verdicts:
@@ -170,8 +175,9 @@ class Evaluator:
         size = self.workspace.capabilities.nodes_per_statement
         for start in range(0, len(nodes), size):
             chunk = nodes[start : start + size]
-            self._coverings.asked(chunk)
-            self._roll_up_what_pays()
+            if unknown := self._unknown(chunk, metric):
+                self._coverings.asked(unknown)
+                self._roll_up_what_pays()
             for row in self._rows(chunk, metric):
                 node = chunk[row.number]
                 judged = self._judged(node, row.suppressed)
@@ -182,14 +188,28 @@ class Evaluator:
         """The verdicts of a few nodes under a metric, in one statement."""
         return [self._verdict(nodes[row.number], row, metric) for row in self._rows(nodes, metric)]
 
+    def _unknown(self, nodes: Sequence[Node], metric: Metric | None) -> Sequence[Node]:
+        """Those of some nodes that nothing is remembered of."""
+        if self._remembered is None:
+            return nodes
+        shape = None if metric is None else metric.shape
+        return [node for node in nodes if (node, shape) not in self._remembered]
+
     def _rows(self, nodes: Sequence[Node], metric: Metric | None) -> list[NodeRow]:
-        """What one statement tells of some nodes, which are numbered as they are given."""
-        asked = self.statements.question(dict(enumerate(nodes)), self._coverings, metric)
-        for covering, branches in asked.reads:
-            covering.reads += branches
-        rows = [NodeRow.of(row) for row in self.workspace.query(asked.statement, len(nodes))]
-        self._refuse_incomplete(nodes, rows)
-        return rows
+        """What is told of some nodes, which are numbered as they are given: one statement for those not remembered."""
+        told = {}
+        if unknown := self._unknown(nodes, metric):
+            asked = self.statements.question(dict(enumerate(unknown)), self._coverings, metric)
+            for covering, branches in asked.reads:
+                covering.reads += branches
+            rows = [NodeRow.of(row) for row in self.workspace.query(asked.statement, len(unknown))]
+            self._refuse_incomplete(unknown, rows)
+            told = {unknown[row.number]: row for row in rows}
+        if self._remembered is not None:
+            shape = None if metric is None else metric.shape
+            self._remembered.update({(node, shape): row for node, row in told.items()})
+            told = {node: self._remembered[node, shape] for node in nodes}
+        return [told[node]._replace(number=number) for number, node in enumerate(nodes)]
 
     def _alone(self, node: Node, metric: Metric) -> NodeRow:
         """What a statement about one node tells under a metric; asked once."""

@@ -1,22 +1,24 @@
 """What a search begins with: the source's frequency sets, made for one search or kept for several.
 
-Searches that differ in k, in their limit or in their strategy ask the same frequency sets. ``compare`` keeps them, so
-that the source is read once for all of its runs.
+Searches that differ in k or another threshold, in their limit, weights, level limits or strategy ask the same sets.
+``compare`` and ``explore`` keep them, so that the source is read once for all of their runs; and what a search was told
+of nodes is remembered for the next one under the same requirements.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from kanon_sql.engines import Column, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.frequency.population import populations_of
 from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets
 from kanon_sql.frequency.source import explained_if_missing, source_columns, source_of
 from kanon_sql.frequency.value_facts import measured_models
+from kanon_sql.hierarchies import UNLIMITED, limited
 from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec
 
@@ -25,6 +27,39 @@ __all__ = [
     "Prepared",
     "prepared",
 ]
+
+
+REMEMBERED = 32
+"""Under so many lists of requirements answers are remembered; the oldest go first."""
+
+
+class Answers:
+    """What frequency sets were asked about nodes, and told.
+
+    Args:
+        keeps: whether there will be another search; without one nothing is remembered.
+    """
+
+    def __init__(self, *, keeps: bool) -> None:
+        self._keeps = keeps
+        self._known: list[tuple[object, dict[Any, Any]]] = []
+
+    def under(self, models: Sequence[PrivacyModel], *, may_suppress: bool) -> dict[Any, Any] | None:
+        """What was told under equal requirements, to be added to; None where nothing is remembered.
+
+        Args:
+            models: the requirements, thresholds included.
+            may_suppress: whether rows may be suppressed, by which it differs what may be pruned.
+        """
+        if not self._keeps:
+            return None
+        key = list(models), may_suppress
+        for known, answers in self._known:
+            if known == key:
+                return answers
+        del self._known[: 1 + len(self._known) - REMEMBERED]
+        self._known.append((key, {}))
+        return self._known[-1][1]
 
 
 @dataclass(frozen=True)
@@ -36,12 +71,14 @@ class Prepared:
         columns: the source's columns by name.
         models: the requirements, with what the source says of their attributes.
         sets: the frequency sets.
+        remembered: what they told.
     """
 
     workspace: Workspace
     columns: Mapping[str, Column]
     models: list[PrivacyModel]
     sets: FrequencySets
+    remembered: Answers = field(default_factory=lambda: Answers(keeps=False))
 
 
 @contextmanager
@@ -89,21 +126,32 @@ class KeptSets:
         if self._kept is None or key != self._key:
             self._kept = None
             self._open.close()
-            self._kept = self._open.enter_context(prepared(self._engine, spec, models, report))
+            made = self._open.enter_context(prepared(self._engine, spec, models, report))
+            self._kept = replace(made, remembered=Answers(keeps=True))
             self._key = key
         kept = self._kept
         columns = source_columns(kept.workspace, spec, source_of(self._engine, spec))
         with kept.workspace.lasting(report):
-            yield replace(kept, columns=columns, models=_measured(models, kept.sets))
+            sets = replace(kept.sets, lookups=limited(kept.sets.lookups, spec))
+            yield replace(kept, columns=columns, models=_measured(models, kept.sets), sets=sets)
 
 
 def _key(spec: Spec, models: Sequence[PrivacyModel]) -> object:
-    """Equal where the frequency sets are the same: k, the limit, the search and the release may differ, and no more."""
-    others = [model for model in models if not model.judges_size]
-    columns = list(spec.quasi_identifiers.items())
+    """Equal where the frequency sets are the same.
+
+    Thresholds, the limit, weights, level limits, the search and the release may differ, and no more.
+    """
+    others = [_without_thresholds(model) for model in models if not model.judges_size]
+    columns = [(name, item.model_copy(update=UNLIMITED)) for name, item in spec.quasi_identifiers.items()]
     sampled = spec.steps is not None and spec.steps.sample is not None
     steps = None if spec.steps is None else (spec.steps.to_dict(), spec.sampling_key if sampled else None)
     return spec.source, spec.base_dir, steps, spec.unit, spec.nulls, columns, spec.told, others
+
+
+def _without_thresholds(model: PrivacyModel) -> object:
+    """What tells a model from others that are measured by the same frequency sets."""
+    named = {item.name: getattr(model, item.name) for item in fields(model) if item.name not in model.thresholds}
+    return type(model), named
 
 
 def _measured(models: Sequence[PrivacyModel], sets: FrequencySets) -> list[PrivacyModel]:

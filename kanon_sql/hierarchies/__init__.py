@@ -13,7 +13,7 @@ from kanon_sql.hierarchies.codes import Codes, Widest
 from kanon_sql.hierarchies.exact import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.hierarchies.files import TOP, FileStyle, file_names, read_hierarchy, with_top, write_hierarchy
 from kanon_sql.hierarchies.level_names import CHOSEN_INTERVALS, RANGES, WITHHELD, level_names
-from kanon_sql.hierarchies.lookups import Survey
+from kanon_sql.hierarchies.lookups import UNLIMITED, Survey, limited
 from kanon_sql.hierarchies.numbers import EXACT_RANGE, number_text, whole_units
 from kanon_sql.hierarchies.points import cell_of, coordinates
 from kanon_sql.hierarchies.rules import rule_labels, value_text
@@ -23,6 +23,7 @@ __all__ = [
     "EXACT_RANGE",
     "RANGES",
     "TOP",
+    "UNLIMITED",
     "WITHHELD",
     "Codes",
     "FileStyle",
@@ -39,6 +40,7 @@ __all__ = [
     "file_names",
     "highest_below_top",
     "level_names",
+    "limited",
     "number_text",
     "read_hierarchy",
     "refuse_blank_ends",
