@@ -317,7 +317,9 @@ def test_runs_whose_frequency_sets_differ_in_anything_read_it_again(clinic: Path
 LIMITS = ["minimum_level: 1", "maximum_level: 2", "weight: 3", "minimum_level: 1, maximum_level: 1, weight: 0.5"]
 
 
-@pytest.mark.parametrize("search", ["algorithm: optimal", "algorithm: incognito", "algorithm: optimal, metric: entropy"])
+@pytest.mark.parametrize(
+    "search", ["algorithm: optimal", "algorithm: incognito", "algorithm: optimal, metric: entropy"]
+)
 @pytest.mark.parametrize("recoding", ["full_domain", "local"])
 def test_what_no_frequency_set_depends_on_reads_nothing_again(clinic: Path, search: str, recoding: str) -> None:
     """Level limits, weights, l and t: each answer is that of a run of its own, in whatever order."""

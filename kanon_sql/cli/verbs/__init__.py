@@ -14,7 +14,7 @@ __all__ = ["VERBS", "add_verbs"]
 
 VERBS = (
     "demo", "init", "hierarchy", "plan", "anonymize", "apply", "render", "check", "audit", "risk", "tabulate", "cloak",
-    "perturb", "report", "compare", "dbt", "sqlmesh", "ledger", "clean", "doctor", "schema",
+    "perturb", "report", "compare", "explore", "dbt", "sqlmesh", "ledger", "clean", "doctor", "schema",
 )  # fmt: skip
 """A module of this package each, in the order in which the help lists them."""
 
