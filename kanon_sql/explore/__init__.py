@@ -9,6 +9,7 @@ small class is in an answer unless that was asked for.
 
 from __future__ import annotations
 
-from kanon_sql.explore.server import serve
+from kanon_sql.explore.server import prepare, serve
+from kanon_sql.explore.visits import Settings
 
-__all__ = ["serve"]
+__all__ = ["Settings", "prepare", "serve"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from concurrent.futures import wait
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -18,12 +18,12 @@ from starlette.routing import Route
 from kanon_sql.errors import HierarchyError, KanonError, SpecError
 from kanon_sql.explore import questions, shown
 from kanon_sql.explore.controls import asked_for, saved
-from kanon_sql.explore.visits import Visit, Visits
+from kanon_sql.explore.visits import Settings, Visit, Visits
 from kanon_sql.explore.work import Job, Work
 from kanon_sql.report.html import html_report
 from kanon_sql.spec import Spec
 
-__all__ = ["Settings", "application"]
+__all__ = ["application"]
 
 PATIENCE = 0.25
 """Seconds until a page is told how far a question is, instead of its answer."""
@@ -33,23 +33,6 @@ STATIC = {
     "report.css": "text/css; charset=utf-8",
     "explore.js": "text/javascript; charset=utf-8",
 }
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What is allowed, and what the page begins with.
-
-    Attributes:
-        database: what the connection is called, without credentials.
-        may_publish: releases may be published.
-        reveals: values of small classes may be shown.
-        table: the table to start from where there is no spec.
-    """
-
-    database: str
-    may_publish: bool
-    reveals: bool
-    table: str | None
 
 
 class _Pages:
@@ -76,16 +59,7 @@ class _Pages:
     async def page(self, request: Request) -> Response:
         """The page as it stands."""
         visit = self._visit(request)
-        settings = self._settings
-        return HTMLResponse(
-            shown.opened(
-                visit,
-                database=settings.database,
-                may_publish=settings.may_publish,
-                reveals=settings.reveals,
-                table=settings.table,
-            )
-        )
+        return HTMLResponse(shown.opened(visit, self._settings))
 
     async def static(self, request: Request) -> Response:
         """Its style and script."""
@@ -305,12 +279,10 @@ class _Pages:
 
     async def _soon(self, visit: Visit, job: Job) -> Response:
         """The answer if it comes soon, else how far it is."""
-        try:
-            found = await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(job.answer)), PATIENCE)
-        except TimeoutError:
-            if not job.answer.done():
-                return HTMLResponse(shown.waiting(visit, job), 202)
-            found = job.answer.result()
+        await asyncio.to_thread(wait, [job.answer], PATIENCE)
+        if not job.answer.done():
+            return HTMLResponse(shown.waiting(visit, job), 202)
+        found = job.answer.result()
         if not job.counted:
             job.counted = True
             visit.count(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kanon_sql.errors import KanonError, SearchTooLarge
+from kanon_sql.errors import SearchTooLarge, UnsupportedError
 from kanon_sql.explore.visits import Drafted
 from kanon_sql.explore.work import Tools
 from kanon_sql.spec import Spec
@@ -41,22 +41,24 @@ def planned(spec: Spec) -> Callable[[Tools], Any]:
 
 def planned_in_full(spec: Spec) -> Callable[[Tools], Any]:
     """The same with all that can be counted and explained about it: what the search was told is remembered."""
-    from kanon_sql.verbs.distributions import refuse_distributions
     from kanon_sql.verbs.plan import plan
 
-    explain = spec.recoding.is_full_domain and not spec.search.of_intervals
-    distributions = True
-    try:
-        refuse_distributions(spec)
-    except KanonError:
-        distributions = False
+    levels = spec.recoding.is_full_domain and not spec.search.of_intervals
 
     def ask(tools: Tools) -> Any:
-        found = {"budget": tools.budget, "report": tools.report, "kept": tools.kept, "beside": None, "details": True}
-        try:
-            return plan(tools.engine, spec, explain=explain, distributions=distributions, **found)
-        except SearchTooLarge:
-            return plan(tools.engine, spec, distributions=distributions, **found)
+        def full(*, explain: bool, distributions: bool) -> Any:
+            return plan(
+                tools.engine, spec, budget=tools.budget, report=tools.report, kept=tools.kept, beside=None,
+                details=True, explain=explain, distributions=distributions,
+            )  # fmt: skip
+
+        # Each of these refuses what it cannot show before anything is asked.
+        for explain, distributions in ((levels, levels), (levels, False)):
+            try:
+                return full(explain=explain, distributions=distributions)
+            except (SearchTooLarge, UnsupportedError):
+                continue
+        return full(explain=False, distributions=False)
 
     return ask
 

@@ -9,43 +9,61 @@ import tempfile
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kanon_sql.engines import Engine
 from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.explore.visits import Settings, Visits
+from kanon_sql.explore.work import Work
 from kanon_sql.spec import Spec
 from kanon_sql.version import how_to_install
 
-__all__ = ["serve"]
+if TYPE_CHECKING:
+    import uvicorn
+
+__all__ = ["Serving", "prepare", "serve"]
 
 PORT = 8642
 """Where the page is, unless that is taken or another port is asked for."""
 
 
-def serve(
-    connect: Callable[[], Engine],
-    spec: Spec | None,
-    *,
-    database: str,
-    table: str | None = None,
-    port: int | None = None,
-    browser: bool = True,
-    may_publish: bool = False,
-    reveals: bool = False,
-    tell: Callable[[str], None] = print,
-) -> None:
-    """Serve the page until Ctrl-C or SIGTERM.
+@dataclass(frozen=True)
+class Serving:
+    """A server that is ready to run.
+
+    Attributes:
+        address: of the page, with the token.
+        server: of uvicorn.
+        listening: its socket.
+        work: what owns the connection.
+    """
+
+    address: str
+    server: uvicorn.Server
+    listening: socket.socket
+    work: Work
+
+    def run(self) -> None:
+        """Answer until it is told to end, or by Ctrl-C or SIGTERM in the main thread."""
+        try:
+            self.server.run(sockets=[self.listening])
+        except KeyboardInterrupt:
+            pass  # how one ends it
+        finally:
+            self.work.close()
+            self.listening.close()
+
+
+def prepare(connect: Callable[[], Engine], spec: Spec | None, settings: Settings, port: int | None = None) -> Serving:
+    """Listen, and have everything ready to answer.
 
     Args:
         connect: opens the database; called in a thread of its own, and again after the database went away.
         spec: what each page begins with; None for a page that asks for a table.
-        database: what the connection is called on the page, without credentials.
-        table: the table, or the file, to start from where there is no spec.
+        settings: what is allowed.
         port: where to listen; None for the usual one, or any if that is taken.
-        browser: open the page in the user's browser.
-        may_publish: releases may be published from the page.
-        reveals: values of small classes may be shown.
-        tell: told the address of the page.
 
     Raises:
         SpecError: the port is taken.
@@ -55,32 +73,49 @@ def serve(
         import uvicorn
 
         from kanon_sql.explore.guard import Guard
-        from kanon_sql.explore.pages import Settings, application
+        from kanon_sql.explore.pages import application
     except ImportError:
         raise UnsupportedError(f"explore needs Starlette and uvicorn; {how_to_install('explore')}") from None
-    from kanon_sql.explore.visits import Visits
-    from kanon_sql.explore.work import Work
-
     listening = _listen(port)
     own, token = listening.getsockname()[1], secrets.token_urlsafe(24)
-    address = f"http://127.0.0.1:{own}/?token={token}"
     work = Work(connect)
-    app = application(work, Visits(work, spec), Settings(database, may_publish, reveals, table))
+    app = Guard(application(work, Visits(work, spec), settings), own, token)
     config = uvicorn.Config(
-        Guard(app, own, token), log_config=None, access_log=False, lifespan="off", ws="none", server_header=False,
-        proxy_headers=False, timeout_graceful_shutdown=2, timeout_keep_alive=30, http="h11", loop="asyncio",
+        app, log_config=None, access_log=False, lifespan="off", ws="none", server_header=False, proxy_headers=False,
+        timeout_graceful_shutdown=2, timeout_keep_alive=30, http="h11", loop="asyncio",
     )  # fmt: skip
-    redirect = None
+    return Serving(f"http://127.0.0.1:{own}/?token={token}", uvicorn.Server(config), listening, work)
+
+
+def serve(
+    connect: Callable[[], Engine],
+    spec: Spec | None,
+    settings: Settings,
+    *,
+    port: int | None = None,
+    browser: bool = True,
+    tell: Callable[[str], None] = print,
+) -> None:
+    """Serve the page until Ctrl-C or SIGTERM.
+
+    Args:
+        connect: opens the database; called in a thread of its own, and again after the database went away.
+        spec: what each page begins with; None for a page that asks for a table.
+        settings: what is allowed.
+        port: where to listen; None for the usual one, or any if that is taken.
+        browser: open the page in the user's browser.
+        tell: told the address of the page.
+
+    Raises:
+        SpecError: the port is taken.
+        UnsupportedError: Starlette or uvicorn is not installed.
+    """
+    ready = prepare(connect, spec, settings, port)
+    tell(ready.address)
+    redirect = _shown(ready.address) if browser else None
     try:
-        tell(address)
-        if browser:
-            redirect = _shown(address)
-        uvicorn.Server(config).run(sockets=[listening])
-    except KeyboardInterrupt:
-        pass  # how one ends it
+        ready.run()
     finally:
-        work.close()
-        listening.close()
         if redirect is not None:
             redirect.unlink(missing_ok=True)
 

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from kanon_sql.explore.controls import ALGORITHMS, METRICS, RECODINGS, column_controls, limit_percent, privacy_controls
-from kanon_sql.explore.visits import Drafted, Visit
+from kanon_sql.explore.visits import Drafted, Settings, Visit
 from kanon_sql.explore.work import Job
 from kanon_sql.report.html import PageParts, comparison_parts, html_style, run_parts
 from kanon_sql.report.levels import level_cells
@@ -88,20 +88,15 @@ def static(name: str) -> bytes:
 # --- The page ------------------------------------------------------------------------------
 
 
-def opened(visit: Visit, *, database: str, may_publish: bool, reveals: bool, table: str | None) -> str:
+def opened(visit: Visit, settings: Settings) -> str:
     """The whole page.
 
     Args:
         visit: whose it is.
-        database: what the connection is called, without credentials.
-        may_publish: releases may be published from it.
-        reveals: values of small classes may be shown.
-        table: to start from, where there is no spec.
+        settings: what is allowed.
     """
-    return _rendered(
-        "page", visit=visit, database=database, may_publish=may_publish, reveals=reveals, version=__version__,
-        controls=Markup(controlled(visit)) if visit.spec is not None else "", table=table,
-    )  # fmt: skip
+    controls = Markup(controlled(visit)) if visit.spec is not None else ""
+    return _rendered("page", visit=visit, settings=settings, version=__version__, controls=controls)
 
 
 def controlled(visit: Visit) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.init import Suggestion
     from kanon_sql.verbs.result import Result
 
-__all__ = ["MOST_VISITS", "Drafted", "Visit", "Visits"]
+__all__ = ["MOST_VISITS", "Drafted", "Settings", "Visit", "Visits"]
 
 MOST_VISITS = 8
 """So many pages at a time keep frequency sets."""
@@ -25,6 +25,23 @@ MOST_JOBS = 16
 
 MOST_RESULTS = 24
 """So many specs of a visit, and what was answered to them."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is allowed, and what the page begins with.
+
+    Attributes:
+        database: what the connection is called, without credentials.
+        may_publish: releases may be published.
+        reveals: values of small classes may be shown.
+        table: the table, or the file, to start from where there is no spec.
+    """
+
+    database: str
+    may_publish: bool = False
+    reveals: bool = False
+    table: str | None = None
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kanon_sql.engines import Deadline, Engine, Reporter
-from kanon_sql.errors import DatabaseError, KanonError, QueryTimeout
+from kanon_sql.errors import DatabaseError, KanonError
 from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import KeptSets
 
@@ -177,8 +177,8 @@ class Work:
         except KeyboardInterrupt:  # what a driver makes of a cancelled statement
             job.answer.set_exception(Stopped("this was stopped before there was an answer"))
         except BaseException as error:
-            if isinstance(error, DatabaseError) and not isinstance(error, QueryTimeout):
-                self._disconnect()  # whether it is still there, the next question finds out
+            if isinstance(error, DatabaseError) and not self._is_there():
+                self._disconnect()
             job.answer.set_exception(error)
 
     def _tools(self, job: Job) -> Tools:
@@ -190,6 +190,16 @@ class Work:
             self._kept[job.visit] = KeptSets(self._engine)
         budget = Budget(interrupted=job.stopped.is_set, patience=job.search)
         return Tools(self._engine, self._kept[job.visit], budget, job.told)
+
+    def _is_there(self) -> bool:
+        """Whether the database still answers."""
+        if self._engine is None:
+            return False
+        try:
+            self._engine.exists(("kanon_sql_manifest",))
+        except (KanonError, KeyboardInterrupt):
+            return False
+        return True
 
     def _forget(self, visit: str) -> None:
         kept = self._kept.pop(visit, None)

@@ -14,6 +14,7 @@ __all__ = [
     "json",
     "layout",
     "ledger",
+    "levels",
     "nodes",
     "parties",
     "perturbation",

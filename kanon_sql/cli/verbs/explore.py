@@ -67,25 +67,22 @@ def explore(
     page. The source is read once; every control then asks what was counted. Nothing is written
     but temporary tables, unless --allow-publish is given. Ctrl-C ends it.
     """
-    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.engines import connect
+    with session(quiet=quiet, verbose=verbose, spec=spec_file):
+        from kanon_sql.engines import Engine, connect
         from kanon_sql.errors import SpecError
-        from kanon_sql.explore import serve
+        from kanon_sql.explore import Settings, serve
 
         if spec_file is not None and table is not None:
             raise SpecError("a spec names its table; give either a spec or --table")
         need_database(database)
         spec = None if spec_file is None else load_spec(spec_file)
 
-        def opened() -> object:
+        def opened() -> Engine:
             return connect(
                 database, read_only=not allow_publish, threads=threads, memory_limit=memory_limit, scratch=scratch
             )
 
         with opened() as engine:  # what is wrong with the connection is said here, not on the page
             name = engine.label
-        run.pause()
-        serve(
-            opened, spec, database=name, table=table, port=port, browser=browser, may_publish=allow_publish,
-            reveals=reveal, tell=typer.echo,
-        )  # fmt: skip
+        settings = Settings(name, may_publish=allow_publish, reveals=reveal, table=table)
+        serve(opened, spec, settings, port=port, browser=browser, tell=typer.echo)
