@@ -254,6 +254,7 @@ def test_risk_has_estimates_where_the_share_of_the_population_is_known(served: S
     found = plain(served.ask("risk", {"threshold": "0.2", "fraction": "0.1"}).text)
     assert "population" in found
     assert served.ask("risk", {"threshold": "much"}).status == 422
+    assert served.ask("risk", {"of": "release"}).status == 422, "there is none"
     assert served.ask("risk", {"threshold": "2"}).status == 422
 
 
@@ -296,6 +297,7 @@ def test_publishing_is_what_anonymize_does(tmp_path: Path) -> None:
         assert somebody.ask("attacks", {}).status == 422, "there is no release yet"
         assert "Published: the release meets every requirement" in plain(somebody.ask("publish", {}).text)
         assert "homogeneity" in plain(somebody.ask("attacks", {}).text)
+        assert "visits_release: whoever knows" in plain(somebody.ask("risk", {"of": "release"}).text)
         assert "no read of the source" in plain(somebody.ask("ask", {"privacy.0.k": "9"}).text), "its sets are kept"
     with duckdb.connect(str(tmp_path / "clinic.duckdb"), read_only=True) as connection:
         ((smallest,),) = connection.execute(

@@ -152,7 +152,7 @@ class _Pages:
         visit, form = self._visit(request), await _form(request)
         threshold = _share(form.get("threshold") or "0.05", "threshold")
         fraction = _share(form["fraction"], "sampling fraction") if form.get("fraction") else None
-        asked = questions.measured(_of(visit), threshold, fraction)
+        asked = questions.measured(_of(visit), threshold, fraction, release=form.get("of") == "release")
         job = self._begin(visit, asked, lambda found: shown.reported(found, "risk"))
         return await self._soon(visit, job)
 

@@ -81,12 +81,21 @@ def _compared(specs: Mapping[str, Spec], ks: Sequence[int]) -> Callable[[Tools],
     )  # fmt: skip
 
 
-def measured(spec: Spec, threshold: float, fraction: float | None) -> Callable[[Tools], Any]:
-    """How easily persons can be found again, in the release that stands, or in the source."""
+def measured(spec: Spec, threshold: float, fraction: float | None, *, release: bool) -> Callable[[Tools], Any]:
+    """How easily persons can be found again.
+
+    Args:
+        spec: what others may know, and who a person is.
+        threshold: who has a larger risk is counted.
+        fraction: the share of the population that is in the table; None where it is not known.
+        release: in the release that stands, whose rows are counted, since it names no persons; else in the source.
+    """
     from kanon_sql.verbs.risk import risk
 
+    asked = spec if release else spec.model_copy(update={"release": None, "release_file": None})
     return lambda tools: risk(
-        tools.engine, spec, threshold=threshold, sampling_fraction=fraction, report=tools.report
+        tools.engine, asked, spec.shown if release else None, threshold=threshold, sampling_fraction=fraction,
+        count_rows=release, report=tools.report,
     )  # fmt: skip
 
 

@@ -54,7 +54,7 @@ WORST = 8
 
 ROLES = {
     "left_out": "not released",
-    "quasi_identifier": "known to others (quasi-identifier)",
+    "quasi_identifier": "quasi-identifier: others know it",
     "sensitive": "sensitive",
     "identifier": "identifier, never released",
     "keep": "released as it is",

@@ -18,6 +18,8 @@
     place.innerHTML = html;
     const started = place.querySelector("[data-reload]");
     if (started) location.reload();
+    const short = place.querySelector("[data-short]");
+    if (short) find("#short").textContent = short.dataset.short;
     if (place.querySelector("[data-more]")) ask("more", undefined, find("#more"), find("#more"));
   };
 
@@ -71,6 +73,15 @@
     if (focus) document.getElementById(focus)?.focus();
   };
 
+  // A hierarchy out of its kind and its steps, as a spec writes it.
+  const build = (column) => {
+    const field = (name) => document.getElementById(`${name}.${column}`), kind = field("kind").value;
+    const steps = field("steps").value.trim();
+    if (kind === "" || (kind !== "none" && steps === "")) return;
+    field("rule").value = kind === "none" ? "{}" : `{${kind}: [${steps}]}`;
+    moved(true);
+  };
+
   if (controls) {
     let soon;
     controls.addEventListener("input", (event) => {
@@ -79,6 +90,7 @@
       soon = setTimeout(() => moved("anew" in event.target.dataset), 120);
     });
     controls.addEventListener("change", (event) => {
+      if ("build" in event.target.dataset) build(event.target.dataset.build);
       if ("change" in event.target.dataset) moved("anew" in event.target.dataset);
     });
     controls.addEventListener("submit", (event) => { event.preventDefault(); moved(false); });
