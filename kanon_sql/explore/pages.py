@@ -167,7 +167,9 @@ class _Pages:
         visit = self._visit(request)
         if not self._settings.may_publish:
             raise SpecError("nothing can be published from this page: start it with --allow-publish")
-        job = self._begin(visit, questions.published(_of(visit)), lambda found: shown.reported(found, "published"))
+        job = self._begin(
+            visit, questions.published(_of(visit)), lambda found: shown.reported(found, "published", "The release")
+        )
         return await self._soon(visit, job)
 
     async def preview(self, request: Request) -> Response:

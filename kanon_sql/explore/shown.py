@@ -224,14 +224,14 @@ def compared(comparison: Comparison, prefix: str) -> str:
     return _parts(comparison_parts(comparison, prefix), ("what-each-run-said", "what-was-run"))
 
 
-def reported(result: Any, prefix: str) -> str:
-    """The result of another verb, as its report says it."""
-    return _parts(run_parts(read_run(result.to_dict(), "this result"), prefix), ("what-was-run", "spec"))
+def reported(result: Any, prefix: str, title: str = "") -> str:
+    """The result of another verb, as its report says it; with a heading where the page has none for it."""
+    return _parts(run_parts(read_run(result.to_dict(), "this result"), prefix), ("what-was-run", "spec"), title)
 
 
-def _parts(parts: PageParts, left_out: Sequence[str]) -> str:
+def _parts(parts: PageParts, left_out: Sequence[str], title: str = "") -> str:
     sections = [item for item in parts.sections if item[0] not in left_out]
-    return _rendered("parts", parts=parts, sections=sections)
+    return _rendered("parts", parts=parts, sections=sections, title=title)
 
 
 def pinned(visit: Visit) -> str:
