@@ -13,6 +13,8 @@ import pytest
 from command_line import SPEC, make_clinic, refused, run
 
 import kanon_sql
+from kanon_sql.engines import Deadline
+from kanon_sql.frequency import KeptSets
 from kanon_sql.report.json import comparison_schema
 from kanon_sql.spec import RecodingOptions, parse_recoding
 from kanon_sql.testing.reference import alike
@@ -317,33 +319,46 @@ def test_runs_whose_frequency_sets_differ_in_anything_read_it_again(clinic: Path
 LIMITS = ["minimum_level: 1", "maximum_level: 2", "weight: 3", "minimum_level: 1, maximum_level: 1, weight: 0.5"]
 
 
+@pytest.mark.parametrize("remembers", [False, True], ids=["kept", "remembered"])
 @pytest.mark.parametrize(
-    "search", ["algorithm: optimal", "algorithm: incognito", "algorithm: optimal, metric: entropy"]
-)
-@pytest.mark.parametrize("recoding", ["full_domain", "local"])
-def test_what_no_frequency_set_depends_on_reads_nothing_again(clinic: Path, search: str, recoding: str) -> None:
-    """Level limits, weights, l and t: each answer is that of a run of its own, in whatever order."""
-    text = (clinic / "plain.yml").read_text().replace("algorithm: incognito", search) + f"recoding: {recoding}\n"
+    "search",
+    [
+        "algorithm: optimal", "algorithm: incognito, variant: super_roots", "algorithm: optimal, metric: entropy",
+        "algorithm: greedy, metric: discernibility", "local",
+    ],
+)  # fmt: skip
+def test_what_no_frequency_set_depends_on_reads_nothing_again(clinic: Path, search: str, remembers: bool) -> None:
+    """Level limits, weights, the limit, k, l and t: each answer is that of a run of its own, in whatever order."""
+    text = (clinic / "plain.yml").read_text()
+    if search == "local":
+        text = text.replace("search: {algorithm: incognito}", "recoding: local")
+    text = text.replace("algorithm: incognito", search)
     privacy = (
-        "  - k_anonymity: {k: 2}\n  - l_diversity: {attribute: diagnosis, l: LEAST, kind: distinct}\n"
+        "  - k_anonymity: {k: SIZE}\n  - l_diversity: {attribute: diagnosis, l: LEAST, kind: distinct}\n"
         "  - t_closeness: {attribute: diagnosis, t: MOST}\n"
     )
     text = text.replace("  - k_anonymity: {k: 5}\n", privacy)
-    asked = [("", 2, 0.5), *((f", {limits}", 2, 0.5) for limits in LIMITS), ("", 3, 0.4), ("", 2, 0.5)]
-    specs = {
-        str(number): kanon_sql.Spec.parse(
-            text.replace("top: 90", f"top: 90{limits}").replace("LEAST", str(least)).replace("MOST", str(most))
-        )
-        for number, (limits, least, most) in enumerate(asked)
-    }
+    usual = {"limits": "", "SIZE": 2, "LEAST": 2, "MOST": 0.5, "0.05": 0.05}
+    changes: list[dict[str, Any]] = [
+        {}, *({"limits": f", {limits}"} for limits in LIMITS), {"LEAST": 3, "MOST": 0.4}, {"0.05": 0}, {"SIZE": 9},
+        {"0.05": 0.3}, {"SIZE": 9, "0.05": 0.3}, {},
+    ]  # fmt: skip
+    specs = {}
+    for number, change in enumerate(changes):
+        made = text
+        for name, value in {**usual, **change}.items():
+            made = made.replace("top: 90", f"top: 90{value}") if name == "limits" else made.replace(name, str(value))
+        specs[str(number)] = kanon_sql.Spec.parse(made)
     engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
-    found = compare(engine, specs)
-    assert scans(found) == [1] + [0] * (len(asked) - 1)
-    statements = [item.result.cost.statements for item in found.runs]
-    assert recoding != "full_domain" or statements[-1] < statements[0] / 2, "what was asked before is remembered"
-    for item in found.runs:
-        alone = kanon_sql.plan(engine, specs[item.name]).to_dict()
-        alike(without_costs(item.result.to_dict()), without_costs(alone))
+    with engine.run(Deadline(None)), KeptSets(engine, remembers=remembers) as kept:
+        found = {name: kanon_sql.plan(engine, spec, kept=kept, beside=None) for name, spec in specs.items()}
+    assert [item.cost.source_scans for item in found.values()] == [1] + [0] * (len(specs) - 1)
+    statements = [item.cost.statements for item in found.values()]
+    if remembers and search != "local":
+        assert statements[-1] < statements[0] / 2, "what was asked before is remembered"
+    for name, item in found.items():
+        alone = kanon_sql.plan(engine, specs[name], beside=None).to_dict()
+        alike(without_costs(item.to_dict()), without_costs(alone))
     engine.close()
 
 

@@ -20,7 +20,7 @@ from kanon_sql.evaluate.examination import Examination, read_examination
 from kanon_sql.evaluate.node_row import NodeRow
 from kanon_sql.evaluate.node_statements import NodeStatements
 from kanon_sql.evaluate.rollup import Covering, Coverings
-from kanon_sql.frequency import FrequencySets, count_attributes, holds_all
+from kanon_sql.frequency import FrequencySets, Remembered, count_attributes, holds_all
 from kanon_sql.models import Bounds, Loss, Measured, Metric, Monotonicity, PrivacyModel, TCloseness, closeness_among
 from kanon_sql.search import Batch, Lattice, Node, Question, Verdict, lowered, metric_of, preference, rounded
 from kanon_sql.spec import Spec
@@ -72,8 +72,8 @@ class Evaluator:
         max_suppressed: MaxSup, in rows.
         matrix: the distance matrix that answers what is asked without the metric, if there is one. The
             requirements are then k-anonymity alone.
-        remembered: what these frequency sets told of nodes under the same requirements, and the same soundness of
-            pruning, with the shape of the metric; answers are added to it. None to remember nothing.
+        remembered: what these frequency sets told of nodes under the same requirements, by node and the shape of the
+            metric, and the sets that were rolled up from them; both are added to. None to remember nothing.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Evaluator:
         prefer: str,
         max_suppressed: int,
         matrix: DistanceMatrix | None = None,
-        remembered: dict[tuple[Node, str | None], NodeRow] | None = None,
+        remembered: Remembered | None = None,
     ) -> None:
         self.workspace = workspace
         self.sets = sets
@@ -100,19 +100,25 @@ class Evaluator:
         by_person = sets.counting != "rows"
         self._sound = _all_sound(self.models, by_person=by_person, may_suppress=max_suppressed > 0)
         self.statements = NodeStatements(workspace, sets, self.models, self._sound)
-        self._first = self._covering((0,) * len(self.heights), sets.base, sets.values)
-        self._coverings = Coverings(self._first, [attribute.labels for attribute in self.counts.attributes])
+        self._remembered = remembered
+        self._coverings = self._made_before() or Coverings(
+            self._covering((0,) * len(self.heights), sets.base, sets.values),
+            [attribute.labels for attribute in self.counts.attributes],
+        )
+        if remembered is not None:
+            remembered.sets["coverings"] = self._coverings
+        self._first = self._coverings.first
+        self._reads_before = self._first.reads
         self._rolled_up = 0
         self._rollups = count()
         self._suppressed: dict[Node, Relation] = {}
         self._measured_alone: dict[tuple[Node, str], NodeRow] = {}
-        self._remembered = remembered
 
     @property
     def work(self) -> Work:
         """What it took so far."""
         matrix_reads = 0 if self.matrix is None else self.matrix.base_reads
-        return Work(self._rolled_up, self._first.reads + matrix_reads)
+        return Work(self._rolled_up, self._first.reads - self._reads_before + matrix_reads)
 
     @property
     def vectors(self) -> int:
@@ -188,12 +194,21 @@ class Evaluator:
         """The verdicts of a few nodes under a metric, in one statement."""
         return [self._verdict(nodes[row.number], row, metric) for row in self._rows(nodes, metric)]
 
+    def _made_before(self) -> Coverings | None:
+        """The sets that an earlier search left. What a strategy had asked for has gone with its run."""
+        if self._remembered is None:
+            return None
+        found: Coverings | None = self._remembered.sets.get("coverings")
+        if found is not None:
+            found.withdraw(())
+        return found
+
     def _unknown(self, nodes: Sequence[Node], metric: Metric | None) -> Sequence[Node]:
         """Those of some nodes that nothing is remembered of."""
         if self._remembered is None:
             return nodes
         shape = None if metric is None else metric.shape
-        return [node for node in nodes if (node, shape) not in self._remembered]
+        return [node for node in nodes if (node, shape) not in self._remembered.answers]
 
     def _rows(self, nodes: Sequence[Node], metric: Metric | None) -> list[NodeRow]:
         """What is told of some nodes, which are numbered as they are given: one statement for those not remembered."""
@@ -207,8 +222,9 @@ class Evaluator:
             told = {unknown[row.number]: row for row in rows}
         if self._remembered is not None:
             shape = None if metric is None else metric.shape
-            self._remembered.update({(node, shape): row for node, row in told.items()})
-            told = {node: self._remembered[node, shape] for node in nodes}
+            answers = self._remembered.answers
+            answers.update({(node, shape): row for node, row in told.items()})
+            told = {node: answers[node, shape] for node in nodes}
         return [told[node]._replace(number=number) for number, node in enumerate(nodes)]
 
     def _alone(self, node: Node, metric: Metric) -> NodeRow:
@@ -345,6 +361,9 @@ class Evaluator:
         while (proposal := self._coverings.proposal()) is not None:
             below, node = proposal
             covering = self._roll_up(below, node)
+            if self._remembered is not None:
+                for table in (covering.base, *covering.values.values()):
+                    self.workspace.keep(table)
             if not self._coverings.add(covering, below):
                 self._drop(covering)
 

@@ -187,7 +187,7 @@ class Work:
             self._engine = self._open.enter_context(self._connect())
             self._open.enter_context(self._engine.run(Deadline(None)))
         if job.visit not in self._kept:
-            self._kept[job.visit] = KeptSets(self._engine)
+            self._kept[job.visit] = KeptSets(self._engine, remembers=True)
         budget = Budget(interrupted=job.stopped.is_set, patience=job.search)
         return Tools(self._engine, self._kept[job.visit], budget, job.told)
 

@@ -1,8 +1,8 @@
 """What a search begins with: the source's frequency sets, made for one search or kept for several.
 
 Searches that differ in k or another threshold, in their limit, weights, level limits or strategy ask the same sets.
-``compare`` and ``explore`` keep them, so that the source is read once for all of their runs; and what a search was told
-of nodes is remembered for the next one under the same requirements.
+``compare`` and ``explore`` keep them, so that the source is read once for all of their runs; and for ``explore`` what a
+search was told of nodes is remembered for the next one under the same requirements.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from kanon_sql.spec import Spec
 __all__ = [
     "KeptSets",
     "Prepared",
+    "Remembered",
     "prepared",
 ]
 
@@ -33,8 +34,21 @@ REMEMBERED = 32
 """Under so many lists of requirements answers are remembered; the oldest go first."""
 
 
-class Answers:
-    """What frequency sets were asked about nodes, and told.
+@dataclass(frozen=True)
+class Remembered:
+    """What searches of the same frequency sets leave for the next one.
+
+    Attributes:
+        answers: what was told of nodes under the same requirements.
+        sets: what was made of the frequency sets, whatever the requirements were.
+    """
+
+    answers: dict[Any, Any]
+    sets: dict[str, Any]
+
+
+class Memory:
+    """What was asked of frequency sets that are kept, and told.
 
     Args:
         keeps: whether there will be another search; without one nothing is remembered.
@@ -43,9 +57,10 @@ class Answers:
     def __init__(self, *, keeps: bool) -> None:
         self._keeps = keeps
         self._known: list[tuple[object, dict[Any, Any]]] = []
+        self._sets: dict[str, Any] = {}
 
-    def under(self, models: Sequence[PrivacyModel], *, may_suppress: bool) -> dict[Any, Any] | None:
-        """What was told under equal requirements, to be added to; None where nothing is remembered.
+    def under(self, models: Sequence[PrivacyModel], *, may_suppress: bool) -> Remembered | None:
+        """What was left by searches under equal requirements, to be added to; None where nothing is remembered.
 
         Args:
             models: the requirements, thresholds included.
@@ -56,10 +71,10 @@ class Answers:
         key = list(models), may_suppress
         for known, answers in self._known:
             if known == key:
-                return answers
-        del self._known[: 1 + len(self._known) - REMEMBERED]
+                return Remembered(answers, self._sets)
+        del self._known[: max(0, 1 + len(self._known) - REMEMBERED)]
         self._known.append((key, {}))
-        return self._known[-1][1]
+        return Remembered(self._known[-1][1], self._sets)
 
 
 @dataclass(frozen=True)
@@ -78,7 +93,7 @@ class Prepared:
     columns: Mapping[str, Column]
     models: list[PrivacyModel]
     sets: FrequencySets
-    remembered: Answers = field(default_factory=lambda: Answers(keeps=False))
+    remembered: Memory = field(default_factory=lambda: Memory(keeps=False))
 
 
 @contextmanager
@@ -100,10 +115,13 @@ class KeptSets:
 
     Args:
         engine: where the source is. The runs of all searches must be inside one block of this object.
+        remembers: leave what a search was told, and the sets that it rolled up, to the next one. Its answer is the
+            same then, and what it took is not.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, remembers: bool = False) -> None:
         self._engine = engine
+        self._remembers = remembers
         self._open = ExitStack()
         self._key: object = None
         self._kept: Prepared | None = None
@@ -127,7 +145,7 @@ class KeptSets:
             self._kept = None
             self._open.close()
             made = self._open.enter_context(prepared(self._engine, spec, models, report))
-            self._kept = replace(made, remembered=Answers(keeps=True))
+            self._kept = replace(made, remembered=Memory(keeps=self._remembers))
             self._key = key
         kept = self._kept
         columns = source_columns(kept.workspace, spec, source_of(self._engine, spec))
