@@ -88,7 +88,7 @@ class Somebody:
 @contextmanager
 def explored(connect: Callable[[], Engine], spec: Spec | None, **settings: Any) -> Iterator[Somebody]:
     """A server that runs inside, and somebody who has the address."""
-    ready = prepare(connect, spec, Settings("the database", **settings), port=0)
+    ready = prepare(connect, spec, Settings(settings.pop("database", "the database"), **settings), port=0)
     thread = threading.Thread(target=ready.run)
     thread.start()
     try:

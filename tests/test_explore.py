@@ -154,6 +154,7 @@ def test_what_was_asked_before_is_told_without_a_statement(served: Somebody) -> 
     answered = served.send(served.visit + "ask", {"privacy.0.k": "4"})
     assert answered.status == 200
     assert "4-anonymity" in answered.text
+    assert "given before: no statement, no read of the source" in plain(answered.text)
 
 
 def test_all_the_rest_shows_the_lattice_the_hardest_hit_and_each_column(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ class _Pages:
         self._supersede(visit)
         visit.has(spec)
         if (known := visit.results.get(spec.hash)) is not None:
-            return HTMLResponse(shown.answered(visit, known))
+            return HTMLResponse(shown.answered(visit, known, again=True))
 
         def show(result: Any) -> str:
             visit.remember(result, in_full=False)

@@ -144,14 +144,20 @@ _TOGETHER = ("# All together", "# Of two,", "# No two ")
 # --- Answers -------------------------------------------------------------------------------
 
 
-def answered(visit: Visit, result: Result) -> str:
-    """The figures of a plan: the verdict, what it costs, the levels, the warnings, the meter."""
+def answered(visit: Visit, result: Result, *, again: bool = False) -> str:
+    """The figures of a plan: the verdict, what it costs, the levels, the warnings, the meter.
+
+    Args:
+        visit: who asked.
+        result: the plan.
+        again: it was told before, and nothing was asked of the database now.
+    """
     run = read_run(result.to_dict(), "this result")
     parts = run_parts(run, "answer")
     levels = [] if run.node is None else level_cells(run.node, run.level_names)
     return _rendered(
         "answer", visit=visit, parts=parts, levels=levels, warnings=run.warnings, run=run,
-        cost=result.cost, stopped=result.stopped, metered=visit.metered,
+        again=again, cost=result.cost, stopped=result.stopped, metered=visit.metered,
     )  # fmt: skip
 
 

@@ -24,7 +24,9 @@ __all__ = ["explore"]
 def explore(
     spec_file: Annotated[
         Path | None,
-        typer.Argument(metavar="[SPEC]", help="The spec to begin with; without one the page starts from a table."),
+        typer.Argument(
+            metavar="SPEC", show_default=False, help="The spec to begin with; may be left out, to start from a table."
+        ),
     ] = None,
     database: Database = MEMORY,
     profile: Profile = None,
