@@ -70,7 +70,7 @@ def _guess(kind: int, left: np.ndarray, above: np.ndarray, corner: np.ndarray) -
     )  # fmt: skip
 
 
-def with_few_colours(png: bytes, most: int = 250) -> bytes:
+def with_few_colours(png: bytes, most: int = 160) -> bytes:
     """The same picture in its most frequent colours."""
     found = pixels(png)
     height, width, _ = found.shape

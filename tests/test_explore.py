@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+import threading
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import duckdb
 import pytest
 from command_line import SECRET, SPEC, make_clinic
 from explorers import Somebody, explored
+from servers import subject_of
+from servers.base import UrlSubject
 
 import kanon_sql
 from kanon_sql.explore.controls import asked_for, saved
 from kanon_sql.explore.guard import LARGEST_BODY
 from kanon_sql.explore.visits import MOST_VISITS
+from kanon_sql.sql import Statement
 
 TEXT = SPEC.replace("incognito", "optimal")
 
@@ -384,3 +390,96 @@ def test_so_many_pages_are_open_and_the_oldest_goes(clinic_file: Path) -> None:
             somebody.open()
         assert somebody.send(first).status == 410
         assert somebody.ask("ask", {}).status == 200
+
+
+def test_a_question_that_nobody_waits_for_any_more_is_stopped(clinic_file: Path) -> None:
+    """Controls that are moved on and on: the last answer comes, and those before it are not worked on to their end."""
+    stopped = []
+
+    def slow() -> kanon_sql.Engine:
+        engine = kanon_sql.connect(clinic_file, read_only=True)
+        fetch, cancel = engine.fetch, engine.cancel
+
+        def waits(statement: Any, limit: int) -> Any:
+            if statement.name == "evaluate/node":
+                time.sleep(0.3)
+            return fetch(statement, limit)
+
+        engine.fetch = waits  # type: ignore[method-assign]
+        engine.cancel = lambda: (stopped.append(1), cancel())  # type: ignore[method-assign]
+        return engine
+
+    with explored(slow, kanon_sql.Spec.parse(TEXT.replace("optimal", "bottom_up"))) as somebody:
+        somebody.enter()
+        somebody.ask("ask", {})
+        for k in range(6, 12):
+            assert somebody.send(somebody.visit + "ask", {"privacy.0.k": str(k)}).status in (200, 202)
+        answer = somebody.ask("ask", {"privacy.0.k": "12"})
+        assert "12-anonymity" in answer.text
+        assert "this is the best so far" not in answer.text
+        assert len(stopped) >= 5
+
+
+def test_what_reads_the_source_can_be_stopped_as_well(clinic_file: Path) -> None:
+    begun = threading.Event()
+
+    def endless() -> kanon_sql.Engine:
+        engine = kanon_sql.connect(clinic_file, read_only=True)
+        execute = engine.execute
+
+        def asks(statement: Any) -> None:
+            if statement.name == "frequency/raw" and not begun.is_set():
+                begun.set()
+                sums = "SELECT SUM(a.range * b.range) FROM range(9999999) AS a, range(9999999) AS b"
+                engine.fetch(Statement("endless", sums), 1)
+            execute(statement)
+
+        engine.execute = asks  # type: ignore[method-assign]
+        return engine
+
+    with explored(endless, kanon_sql.Spec.parse(TEXT)) as somebody:
+        somebody.enter()
+        waiting = somebody.send(somebody.visit + "ask", {})
+        assert begun.wait(30)
+        (job,) = re.findall(r'data-job="([^"]*)"', waiting.text)
+        assert somebody.send(somebody.visit + job + "/stop", {}).status == 200
+        while (found := somebody.send(somebody.visit + job)).status == 202:
+            time.sleep(0.05)
+        assert (found.status, "stopped before there was an answer" in found.text) == (422, True)
+        assert somebody.ask("ask", {}).status == 200, "the next question is answered"
+
+
+@pytest.mark.slow
+def test_a_database_that_goes_away_is_said_and_found_again() -> None:
+    """The server ends the session: the page says so, and the next question connects anew and reads the source again."""
+    with subject_of("postgres") as subject:
+        assert isinstance(subject, UrlSubject)
+        password = "Sesame-open"
+        subject.execute("CREATE TABLE visits (name TEXT, age INTEGER, zip TEXT, diagnosis TEXT)")
+        subject.execute(
+            "INSERT INTO visits SELECT 'n' || i, 20 + i % 60, CAST(94100 + i % 40 AS TEXT), "
+            "CASE i % 3 WHEN 0 THEN 'flu' WHEN 1 THEN 'cold' ELSE 'angina' END FROM generate_series(1, 600) AS t(i)"
+        )
+        subject.execute(f"CREATE ROLE explorer LOGIN PASSWORD '{password}'")
+        subject.execute("GRANT SELECT ON visits TO explorer")
+        subject.execute("GRANT USAGE ON SCHEMA public TO explorer")
+        parts = urlsplit(subject.url)
+        url = parts._replace(netloc=f"explorer:{password}@{parts.netloc.rpartition('@')[2]}").geturl()
+        connect = partial(kanon_sql.connect, url, read_only=True)
+        with connect() as engine:
+            label = engine.label
+        with explored(connect, kanon_sql.Spec.parse(TEXT), database=label) as somebody:
+            somebody.enter()
+            somebody.send(somebody.visit)
+            assert "1 read of the source" in plain(somebody.ask("ask", {}).text)
+            assert "no read of the source" in plain(somebody.ask("ask", {"privacy.0.k": "6"}).text)
+            subject.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'explorer'")
+            gone = somebody.ask("ask", {"privacy.0.k": "7"})
+            assert gone.status == 422
+            assert "1 read of the source" in plain(somebody.ask("ask", {"privacy.0.k": "8"}).text)
+            for answer in somebody.heard:
+                assert password not in answer.text
+                assert password not in str(answer.headers)
+        subject.execute("DROP TABLE visits")
+        subject.execute("REVOKE ALL ON SCHEMA public FROM explorer")
+        subject.execute("DROP ROLE explorer")
