@@ -15,6 +15,8 @@ from command_line import SPEC, make_clinic, refused, run
 import kanon_sql
 from kanon_sql.engines import Deadline
 from kanon_sql.frequency import KeptSets
+from kanon_sql.frequency.prepared import REMEMBERED, Memory
+from kanon_sql.models import models_of
 from kanon_sql.report.json import comparison_schema
 from kanon_sql.spec import RecodingOptions, parse_recoding
 from kanon_sql.testing.reference import alike
@@ -340,7 +342,8 @@ def test_what_no_frequency_set_depends_on_reads_nothing_again(clinic: Path, sear
     text = text.replace("  - k_anonymity: {k: 5}\n", privacy)
     usual = {"limits": "", "SIZE": 2, "LEAST": 2, "MOST": 0.5, "0.05": 0.05}
     changes: list[dict[str, Any]] = [
-        {}, *({"limits": f", {limits}"} for limits in LIMITS), {"LEAST": 3, "MOST": 0.4}, {"0.05": 0}, {"SIZE": 9},
+        {}, *({"limits": f", {limits}"} for limits in LIMITS), {"LEAST": 3, "MOST": 0.4}, {"0.05": 0},
+        {"SIZE": 9, "MOST": 0.15, "0.05": 0}, {"SIZE": 9, "MOST": 0.15}, {"SIZE": 9},
         {"0.05": 0.3}, {"SIZE": 9, "0.05": 0.3}, {},
     ]  # fmt: skip
     specs = {}
@@ -360,6 +363,27 @@ def test_what_no_frequency_set_depends_on_reads_nothing_again(clinic: Path, sear
         alone = kanon_sql.plan(engine, specs[name], beside=None).to_dict()
         alike(without_costs(item.to_dict()), without_costs(alone))
     engine.close()
+
+
+def test_answers_are_remembered_under_the_very_same_requirements_alone() -> None:
+    """What may be pruned depends on whether rows may be suppressed."""
+    spec = kanon_sql.Spec.parse(SPEC)
+    memory, models = Memory(keeps=True), models_of(spec)
+
+    def under(models: list[Any], *, may_suppress: bool = True) -> dict[Any, Any]:
+        found = memory.under(models, may_suppress=may_suppress)
+        assert found is not None
+        return found.answers
+
+    own = under(models)
+    own["node"] = "answer"
+    assert under(models_of(spec)) is own
+    others = [under(models, may_suppress=False), under(models_of(with_k(spec, 6))), under(models[:1])]
+    assert others == [{}, {}, {}]
+    for k in range(10, 10 + REMEMBERED):
+        under(models_of(with_k(spec, k)))
+    assert under(models) == {}, "the oldest is forgotten"
+    assert Memory(keeps=False).under(models, may_suppress=True) is None
 
 
 def without_costs(result: dict[str, Any]) -> dict[str, Any]:

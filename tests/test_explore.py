@@ -420,6 +420,36 @@ def test_a_question_that_nobody_waits_for_any_more_is_stopped(clinic_file: Path)
         assert len(stopped) >= 5
 
 
+def test_a_search_that_was_stopped_is_begun_again_when_it_is_asked_for(clinic_file: Path) -> None:
+    def slow() -> kanon_sql.Engine:
+        engine = kanon_sql.connect(clinic_file, read_only=True)
+        fetch = engine.fetch
+
+        def waits(statement: Any, limit: int) -> Any:
+            if statement.name == "evaluate/node":
+                time.sleep(0.5)
+            return fetch(statement, limit)
+
+        engine.fetch = waits  # type: ignore[method-assign]
+        return engine
+
+    with explored(slow, kanon_sql.Spec.parse(TEXT.replace("optimal", "bottom_up"))) as somebody:
+        somebody.enter()
+        waiting = somebody.send(somebody.visit + "ask", {})
+        while "searching the lattice" not in waiting.text:
+            assert waiting.status == 202
+            (job,) = re.findall(r'data-job="([^"]*)"', waiting.text)
+            waiting = somebody.send(somebody.visit + job)
+        assert "take the best so far" in waiting.text
+        somebody.send(somebody.visit + job + "/stop", {})
+        while (found := somebody.send(somebody.visit + job)).status == 202:
+            time.sleep(0.05)
+        assert found.status == 200
+        assert "this is the best so far" in found.text or "was interrupted before it found" in found.text
+        assert "data-more" not in found.text, "all the rest is not searched for unasked"
+        assert "this is the best so far" not in somebody.ask("ask", {}).text
+
+
 def test_what_reads_the_source_can_be_stopped_as_well(clinic_file: Path) -> None:
     begun = threading.Event()
 
