@@ -436,9 +436,9 @@ def test_a_search_that_was_stopped_is_begun_again_when_it_is_asked_for(clinic_fi
     with explored(slow, kanon_sql.Spec.parse(TEXT.replace("optimal", "bottom_up"))) as somebody:
         somebody.enter()
         waiting = somebody.send(somebody.visit + "ask", {})
+        (job,) = re.findall(r'data-job="([^"]*)"', waiting.text)
         while "searching the lattice" not in waiting.text:
             assert waiting.status == 202
-            (job,) = re.findall(r'data-job="([^"]*)"', waiting.text)
             waiting = somebody.send(somebody.visit + job)
         assert "take the best so far" in waiting.text
         somebody.send(somebody.visit + job + "/stop", {})
