@@ -205,12 +205,14 @@ def test_controls_are_checked_by_the_specs_own_checks(served: Somebody) -> None:
         ({"rule.0": "[5]"}, "expected a hierarchy"),
         ({"recoding": "nonsense"}, "recoding"),
         ({"algorithm": "nonsense"}, "search.algorithm"),
+        ({"privacy.0.remove": "1", "privacy.1.remove": "1"}, "privacy"),
         ({"add.kind": "t_closeness", "add.attribute": "nobody", "add.number": "2"}, "privacy[2]"),
     ):
         answer = served.ask("ask", fields)
         assert answer.status == 422, fields
         assert message in plain(answer.text).replace("&#39;", "'"), (fields, answer.text)
-    assert served.ask("ask", {}).status == 200, "what was asked before stands"
+    unknown = {"privacy.9.k": "1", "privacy.x.remove": "1", "privacy.0.nothing": "1", "weight.9": "1", "else": "1"}
+    assert served.ask("ask", unknown).status == 200, "what no control is called changes nothing"
 
 
 def test_nothing_is_lost_on_the_way_through_the_file_that_is_saved(served: Somebody) -> None:

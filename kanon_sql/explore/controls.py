@@ -137,21 +137,23 @@ def asked_for(spec: Spec, form: Mapping[str, str]) -> Spec:
     """
     data = spec.to_dict()
     removed = set()
-    for name, given in form.items():
-        what, _, rest = name.partition(".")
+    for field, given in form.items():
+        what, _, rest = field.partition(".")
         if what == "privacy":
             place, _, key = rest.partition(".")
             requirement = _at(data["privacy"], place)
+            if requirement is None:
+                continue
             if key == "remove":
                 removed.add(int(place))
-            elif requirement is not None:
+            else:
                 ((_, options),) = requirement.items()
                 if key in options:
                     options[key] = _number(given)
         elif what in ("weight", "lowest", "highest", "rule"):
-            column = _at(list(data["quasi_identifiers"].items()), rest)
+            column: str | None = _at(list(data["quasi_identifiers"]), rest)
             if column is not None:
-                _set_column(data["quasi_identifiers"], *column, what, given)
+                _set_column(data["quasi_identifiers"], column, what, given)
         elif what == "limit":
             data["suppression"]["limit"] = _limit(given)
         elif what in ("metric", "algorithm") and given != data["search"].get(what):
@@ -187,9 +189,9 @@ def _added(form: Mapping[str, str]) -> dict[str, Any]:
     return {kind: {"attribute": form["add.attribute"], "l": number}}
 
 
-def _set_column(columns: dict[str, Any], name: str, options: dict[str, Any], what: str, given: str) -> None:
+def _set_column(columns: dict[str, Any], name: str, what: str, given: str) -> None:
     if what == "rule":
-        limits = {key: options[key] for key in _LIMITS if key in options}
+        limits = {key: columns[name][key] for key in _LIMITS if key in columns[name]}
         written = _yaml(given, name)
         columns[name] = {**written, **{key: value for key, value in limits.items() if key not in written}}
         return

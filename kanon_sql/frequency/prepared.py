@@ -168,7 +168,7 @@ def _key(spec: Spec, models: Sequence[PrivacyModel]) -> object:
 
 def _without_thresholds(model: PrivacyModel) -> object:
     """What tells a model from others that are measured by the same frequency sets."""
-    named = {item.name: getattr(model, item.name) for item in fields(model) if item.name not in model.thresholds}
+    named = {item.name: getattr(model, item.name) for item in fields(model) if item.name not in model.judging}
     return type(model), named
 
 

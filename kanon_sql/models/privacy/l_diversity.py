@@ -28,7 +28,7 @@ class _LDiversity(PrivacyModel):
     requirement: ClassVar = LDiversityRequirement
     is_bounded: ClassVar[bool] = True
     has_disclosed: ClassVar[bool] = True
-    thresholds: ClassVar[tuple[str, ...]] = ("l", "c")
+    judging: ClassVar[tuple[str, ...]] = ("l", "c")
     sensitive: str
 
     if TYPE_CHECKING:

@@ -39,7 +39,7 @@ class TCloseness(PrivacyModel):
     worst: ClassVar = "MAX"
     needs_totals: ClassVar[bool] = True
     needs_reference: ClassVar[bool] = True
-    thresholds: ClassVar[tuple[str, ...]] = ("t",)
+    judging: ClassVar[tuple[str, ...]] = ("t",)
     sensitive: str
     t: float
 
