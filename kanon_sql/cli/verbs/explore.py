@@ -17,8 +17,8 @@ __all__ = ["explore"]
     epilog=examples(
         "kanon-sql explore spec.yml -d clinic.duckdb",
         "kanon-sql explore spec.yml -d clinic.duckdb --allow-publish",
-        "kanon-sql explore --table visits.csv",
-        "kanon-sql explore spec.yml -d postgresql://reader@host/db --port 8700 --no-browser",
+        "kanon-sql explore --table visits.csv -d clinic.duckdb",
+        "kanon-sql explore spec.yml -d clinic.duckdb --port 8700 --no-browser",
     )
 )
 def explore(
