@@ -142,7 +142,7 @@ class _Pages:
         """Both candidates side by side."""
         visit = self._visit(request)
         if len(visit.pinned) < 2:
-            raise SpecError("keep one spec as A and another one as B first")
+            raise SpecError("there are no two candidates; keep one spec as A and another one as B")
         pinned = {f"candidate {letter}": visit.pinned[letter] for letter in sorted(visit.pinned)}
         job = self._begin(visit, questions.candidates(pinned), lambda found: shown.compared(found, "candidates"))
         return await self._soon(visit, job)
@@ -166,7 +166,7 @@ class _Pages:
         """Write, verify and publish, where that is allowed."""
         visit = self._visit(request)
         if not self._settings.may_publish:
-            raise SpecError("nothing can be published from this page: start it with --allow-publish")
+            raise SpecError("nothing can be published from this page; start it with --allow-publish")
         job = self._begin(
             visit, questions.published(_of(visit)), lambda found: shown.reported(found, "published", "The release")
         )
@@ -181,7 +181,9 @@ class _Pages:
         if not column.isdecimal() or int(column) >= len(names):
             raise HTTPException(404)
         if not values and not self._settings.reveals:
-            raise SpecError("type some values, such as 37, 52; those of the table are shown with --reveal alone")
+            raise SpecError(
+                "no value was typed; expected some, such as 37, 52. Those of the table are shown with --reveal"
+            )
         spec = asked_for(_of(visit), {f"rule.{column}": form[f"rule.{column}"]} if f"rule.{column}" in form else {})
         asked = questions.previewed(spec, names[int(column)], values or None)
         job = self._begin(visit, asked, lambda found: shown.previewed(found))
@@ -212,7 +214,7 @@ class _Pages:
         visit, form = self._visit(request), await _form(request)
         table = form.get("table", "").strip()
         if not table:
-            raise SpecError("name a table, such as visits, or a CSV or Parquet file")
+            raise SpecError("no table is named; expected one, such as visits, or a CSV or Parquet file")
 
         def show(found: Any) -> str:
             visit.drafted = found
