@@ -215,6 +215,17 @@ def test_controls_are_checked_by_the_specs_own_checks(served: Somebody) -> None:
     assert served.ask("ask", unknown).status == 200, "what no control is called changes nothing"
 
 
+def test_a_form_that_is_sent_twice_takes_a_requirement_away_once(served: Somebody) -> None:
+    served.open()
+    (about,) = re.findall(r'name="about" value="(\w+)"', served.send(served.visit + "controls").text)
+    for _ in range(2):
+        said = plain(served.ask("ask", {"about": about, "privacy.1.remove": "1", "privacy.0.k": "5"}).text)
+        assert "5-anonymity" in said
+        assert "diversity" not in said
+    said = plain(served.ask("ask", {"about": about, "privacy.0.remove": "1"}).text)
+    assert "5-anonymity" in said, "the form was about two requirements, and there is one"
+
+
 def test_nothing_is_lost_on_the_way_through_the_file_that_is_saved(served: Somebody) -> None:
     served.open()
     served.ask("ask", {"privacy.0.k": "7", "weight.1": "2.5", "limit": "7 rows", "recoding": "local:best"})
@@ -325,7 +336,7 @@ def test_no_answer_of_a_whole_walk_holds_what_few_rows_have(tmp_path: Path) -> N
             f"INSERT INTO visits BY NAME SELECT '{SECRET}name' AS name, 977 AS age, '{SECRET}' AS zip, "
             f"'{SECRET}itis' AS diagnosis"
         )
-    planted = (SECRET, "977")
+    planted = (SECRET, r"\b977\b")  # a run's id may have these digits
     with explored(partial(kanon_sql.connect, tmp_path / "clinic.duckdb"), None, may_publish=True) as somebody:
         somebody.enter()
         assert "Which table?" in somebody.send(somebody.visit).text
@@ -362,7 +373,7 @@ def test_no_answer_of_a_whole_walk_holds_what_few_rows_have(tmp_path: Path) -> N
         for answer in somebody.heard:
             said = re.sub(r"-?[\d,.]*\d(?:,\d{3})+|\d+\.\d+", "", answer.text)  # 977 alone, not a part of a number
             for value in planted:
-                found = re.search(rf"(?<!\d){value}(?!\d)", said)
+                found = re.search(value, said)
                 assert not found, said[max(0, found.start() - 200) : found.end() + 50] if found else ""
         assert any("Published" in answer.text for answer in somebody.heard), [
             plain(answer.text)[:300] for answer in somebody.heard[-12:]

@@ -6,6 +6,7 @@ stand there, the spec's own checks say.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ __all__ = [
     "RECODINGS",
     "ColumnControl",
     "NumberControl",
+    "about",
     "asked_for",
     "column_controls",
     "limit_percent",
@@ -125,21 +127,31 @@ def limit_percent(spec: Spec) -> str:
     return f"{limit} rows" if isinstance(limit, int) else f"{100 * limit:.10g}"
 
 
+def about(spec: Spec) -> str:
+    """Which requirements a form has fields of, and in which order; another spec may have others in their places."""
+    found = [(name, options.get("attribute")) for item in spec.to_dict()["privacy"] for name, options in item.items()]
+    return hashlib.sha256(json.dumps(found).encode()).hexdigest()[:16]
+
+
 def asked_for(spec: Spec, form: Mapping[str, str]) -> Spec:
     """The spec with what a form says.
 
     Args:
         spec: the one that the form was made of.
-        form: field -> its value, as text.
+        form: field -> its value, as text. Fields of requirements count only if it is about those of this spec: a form
+            that was sent twice takes one away once.
 
     Raises:
         SpecError: it is wrong, as the spec's own checks say.
     """
     data = spec.to_dict()
     removed = set()
+    fits = form.get("about") in (None, about(spec))
     for field, given in form.items():
         what, _, rest = field.partition(".")
         if what == "privacy":
+            if not fits:
+                continue
             place, _, key = rest.partition(".")
             requirement = _at(data["privacy"], place)
             if requirement is None:
@@ -161,7 +173,7 @@ def asked_for(spec: Spec, form: Mapping[str, str]) -> Spec:
         elif what == "recoding" and given != _recoding(spec):
             data["recoding"] = _method(given)
     data["privacy"] = [item for index, item in enumerate(data["privacy"]) if index not in removed]
-    if form.get("add.kind") and form.get("add.attribute"):
+    if fits and form.get("add.kind") and form.get("add.attribute"):
         data["privacy"].append(_added(form))
     return spec.changed(data)
 

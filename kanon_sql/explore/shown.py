@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from kanon_sql.explore.controls import ALGORITHMS, METRICS, RECODINGS, column_controls, limit_percent, privacy_controls
+from kanon_sql.explore.controls import (
+    ALGORITHMS,
+    METRICS,
+    RECODINGS,
+    about,
+    column_controls,
+    limit_percent,
+    privacy_controls,
+)
 from kanon_sql.explore.visits import Drafted, Settings, Visit
 from kanon_sql.explore.work import Job
 from kanon_sql.report.html import PageParts, comparison_parts, html_style, run_parts
@@ -110,6 +118,7 @@ def _controls(visit: Visit) -> dict[str, Any]:
     last = next(reversed(visit.results.values()), None)
     recoding = spec.recoding.label.removesuffix(":fast")
     return {
+        "about": about(spec),
         "privacy": privacy_controls(spec),
         "columns": column_controls(spec, None if last is None else last.level_names),
         "limit": limit_percent(spec),

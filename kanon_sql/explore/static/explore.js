@@ -58,9 +58,14 @@
     const same = new Set([...rules].filter((rule) => rule.value === rule.defaultValue).map((rule) => rule.name));
     return all.filter(([name]) => !same.has(name));
   };
+  let stale = false;  // the form is to be renewed with the next answer, whichever move that one is to
   const moved = async (anew, added) => {
+    stale ||= anew;
     const right = await ask("ask", fields(added), find("#answer"), problems);
-    if (right && (anew || controls.querySelector('input[name^="lowest."]'))) await renew();
+    if (right && (stale || controls.querySelector('input[name^="lowest."]'))) {
+      stale = false;
+      await renew();
+    }
   };
   // The form anew: requirements came or went, or levels have names now; what is open and has the focus stays so.
   const renew = async () => {
