@@ -333,10 +333,10 @@ def test_no_answer_of_a_whole_walk_holds_what_few_rows_have(tmp_path: Path) -> N
     make_clinic(tmp_path / "clinic.duckdb")
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
         connection.execute(
-            f"INSERT INTO visits BY NAME SELECT '{SECRET}name' AS name, 977 AS age, '{SECRET}' AS zip, "
+            f"INSERT INTO visits BY NAME SELECT '{SECRET}name' AS name, 86753 AS age, '{SECRET}' AS zip, "
             f"'{SECRET}itis' AS diagnosis"
         )
-    planted = (SECRET, r"\b977\b")  # a run's id may have these digits
+    planted = (SECRET, r"\b86753\b")
     with explored(partial(kanon_sql.connect, tmp_path / "clinic.duckdb"), None, may_publish=True) as somebody:
         somebody.enter()
         assert "Which table?" in somebody.send(somebody.visit).text
@@ -371,7 +371,7 @@ def test_no_answer_of_a_whole_walk_holds_what_few_rows_have(tmp_path: Path) -> N
         somebody.ask("preview", {"column": "0", "values": ""})
         assert len(somebody.heard) > 100
         for answer in somebody.heard:
-            said = re.sub(r"-?[\d,.]*\d(?:,\d{3})+|\d+\.\d+", "", answer.text)  # 977 alone, not a part of a number
+            said = re.sub(r"-?[\d,.]*\d(?:,\d{3})+|\d+\.\d+", "", answer.text)  # alone, not a part of a number
             for value in planted:
                 found = re.search(value, said)
                 assert not found, said[max(0, found.start() - 200) : found.end() + 50] if found else ""
