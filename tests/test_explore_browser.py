@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 playwright = pytest.importorskip("playwright.sync_api") if not os.environ.get("KANON_REQUIRE_BROWSER") else None
 TEXT = SPEC.replace("incognito", "optimal")
-WAIT = 25_000
+WAIT = 60_000
 """Milliseconds until something is missed, on a machine that does much else."""
 
 
