@@ -20,13 +20,14 @@ from kanon_sql.evaluate.examination import Examination, read_examination
 from kanon_sql.evaluate.node_row import NodeRow
 from kanon_sql.evaluate.node_statements import NodeStatements
 from kanon_sql.evaluate.rollup import Covering, Coverings
+from kanon_sql.evaluate.soundness import all_sound
 from kanon_sql.frequency import FrequencySets, Remembered, count_attributes, holds_all
-from kanon_sql.models import Bounds, Loss, Measured, Metric, Monotonicity, PrivacyModel, TCloseness, closeness_among
+from kanon_sql.models import Bounds, Loss, Measured, Metric, PrivacyModel, TCloseness, closeness_among
 from kanon_sql.search import Batch, Lattice, Node, Question, Verdict, lowered, metric_of, preference, rounded
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation
 
-__all__ = ["Evaluator", "Work", "is_sound"]
+__all__ = ["Evaluator", "Work"]
 
 
 @dataclass(frozen=True)
@@ -40,24 +41,6 @@ class Work:
 
     frequency_sets: int
     base_reads: int
-
-
-def is_sound(model: PrivacyModel, *, by_person: bool, may_suppress: bool) -> bool:
-    """Whether pruning by a model's monotonicity is sound with the suppression limit in force."""
-    when = model.monotonicity(by_person)
-    return when is Monotonicity.ALWAYS or (when is Monotonicity.WITHOUT_SUPPRESSION and not may_suppress)
-
-
-def _all_sound(models: Sequence[PrivacyModel], *, by_person: bool, may_suppress: bool) -> list[bool]:
-    """Whether pruning is sound, per model. Unions and whole tables count what others leave: no better than these."""
-    sound = [is_sound(model, by_person=by_person, may_suppress=may_suppress) for model in models]
-    others = all(flag for model, flag in zip(models, sound, strict=True) if not _counts_others(model))
-    return [flag and (others or not _counts_others(model)) for model, flag in zip(models, sound, strict=True)]
-
-
-def _counts_others(model: PrivacyModel) -> bool:
-    """Whether what the other requirements leave decides what a model measures."""
-    return model.by_unions or model.of_table
 
 
 class Evaluator:
@@ -98,7 +81,7 @@ class Evaluator:
         self.counts = count_attributes(workspace, sets)
         self.heights: Node = tuple(lookup.height for lookup in sets.lookups)
         by_person = sets.counting != "rows"
-        self._sound = _all_sound(self.models, by_person=by_person, may_suppress=max_suppressed > 0)
+        self._sound = all_sound(self.models, by_person=by_person, may_suppress=max_suppressed > 0)
         self.statements = NodeStatements(workspace, sets, self.models, self._sound)
         self._remembered = remembered
         self._coverings = self._made_before() or Coverings(
