@@ -35,8 +35,8 @@ SECRET = "Qwyjibo"
 """Only one person has it. Nothing that is printed or written beside the data may hold it."""
 
 VERBS = ("demo", "init", "hierarchy", "plan", "anonymize", "apply", "refresh", "render", "check", "audit", "risk",
-         "tabulate", "cloak", "perturb", "report", "compare", "dbt", "sqlmesh", "ledger", "clean", "doctor",
-         "schema")  # fmt: skip
+         "certify", "tabulate", "cloak", "perturb", "report", "compare", "explore", "dbt", "sqlmesh", "ledger", "clean",
+         "doctor", "schema")  # fmt: skip
 COMMAND: Any = typer.main.get_command(app)
 
 

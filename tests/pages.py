@@ -55,6 +55,7 @@ NOT_RUN = {
     "installs from the network",
     "belongs to another program",
     "takes minutes",
+    "a server that runs until it is ended",
     "a part of a spec",
 }
 """Why a block may stay out."""

@@ -120,7 +120,7 @@ def test_help_describes_the_verb_lists_every_option_and_has_examples(verb: str) 
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_examples_in_help_run(verb: str, published: Any, clinic: Path) -> None:
+def test_examples_in_help_run(verb: str, published: Any, clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory, _ = published
     (clinic / "clinic.duckdb").write_bytes((directory / "clinic.duckdb").read_bytes())
     examples = re.findall(r"^ +kanon-sql (.*)$", run(verb, "--help").stdout.partition("Examples:")[2], re.MULTILINE)
@@ -172,6 +172,13 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path) -> None:
     if verb == "init":
         with duckdb.connect("clinic.duckdb", read_only=True) as con:
             con.execute("COPY visits TO 'visits.parquet'")
+    if verb == "explore":  # ended as soon as it listens
+
+        def ended(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("uvicorn.Server.run", ended)
+        monkeypatch.setattr("webbrowser.open", lambda _: True)
     if verb == "report":
         (clinic / "run.json").write_text(plan_with_details())
     for name in ("strict.yml", "loose.yml"):

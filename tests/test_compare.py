@@ -13,6 +13,10 @@ import pytest
 from command_line import SPEC, make_clinic, refused, run
 
 import kanon_sql
+from kanon_sql.engines import Deadline
+from kanon_sql.frequency import KeptSets
+from kanon_sql.frequency.prepared import REMEMBERED, Memory
+from kanon_sql.models import models_of
 from kanon_sql.report.json import comparison_schema
 from kanon_sql.spec import RecodingOptions, parse_recoding
 from kanon_sql.testing.reference import alike
@@ -291,7 +295,7 @@ def test_shared_sets_answer_every_search_as_its_own_would(clinic: Path, search: 
     "changed",
     [
         "nulls: suppress", "unit: name", "intervals: [10, 20], top: 90", "intervals: [5, 10, 20], top: 80",
-        "intervals: [5, 10, 20], top: 90, minimum_level: 1", "query: SELECT * FROM visits",
+        "query: SELECT * FROM visits",
     ],
 )  # fmt: skip
 def test_runs_whose_frequency_sets_differ_in_anything_read_it_again(clinic: Path, changed: str) -> None:
@@ -311,6 +315,90 @@ def test_runs_whose_frequency_sets_differ_in_anything_read_it_again(clinic: Path
     for item in found.runs:
         alone = kanon_sql.plan(engine, specs[item.name]).to_dict()
         alike({**item.result.to_dict(), "cost": None}, {**alone, "cost": None})
+    engine.close()
+
+
+LIMITS = ["minimum_level: 1", "maximum_level: 2", "weight: 3", "minimum_level: 1, maximum_level: 1, weight: 0.5"]
+
+
+@pytest.mark.parametrize("remembers", [False, True], ids=["kept", "remembered"])
+@pytest.mark.parametrize(
+    "search",
+    [
+        "algorithm: optimal", "algorithm: incognito, variant: super_roots", "algorithm: optimal, metric: entropy",
+        "algorithm: greedy, metric: discernibility", "local",
+    ],
+)  # fmt: skip
+def test_what_no_frequency_set_depends_on_reads_nothing_again(clinic: Path, search: str, remembers: bool) -> None:
+    """Level limits, weights, the limit, k, l and t: each answer is that of a run of its own, in whatever order."""
+    text = (clinic / "plain.yml").read_text()
+    if search == "local":
+        text = text.replace("search: {algorithm: incognito}", "recoding: local")
+    text = text.replace("algorithm: incognito", search)
+    privacy = (
+        "  - k_anonymity: {k: SIZE}\n  - l_diversity: {attribute: diagnosis, l: LEAST, kind: distinct}\n"
+        "  - t_closeness: {attribute: diagnosis, t: MOST}\n"
+    )
+    text = text.replace("  - k_anonymity: {k: 5}\n", privacy)
+    usual = {"limits": "", "SIZE": 2, "LEAST": 2, "MOST": 0.5, "0.05": 0.05}
+    changes: list[dict[str, Any]] = [
+        {}, *({"limits": f", {limits}"} for limits in LIMITS), {"LEAST": 3, "MOST": 0.4}, {"0.05": 0},
+        {"SIZE": 9, "MOST": 0.15, "0.05": 0}, {"SIZE": 9, "MOST": 0.15}, {"SIZE": 9},
+        {"0.05": 0.3}, {"SIZE": 9, "0.05": 0.3}, {},
+    ]  # fmt: skip
+    specs = {}
+    for number, change in enumerate(changes):
+        made = text
+        for name, value in {**usual, **change}.items():
+            made = made.replace("top: 90", f"top: 90{value}") if name == "limits" else made.replace(name, str(value))
+        specs[str(number)] = kanon_sql.Spec.parse(made)
+    engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
+    with engine.run(Deadline(None)), KeptSets(engine, remembers=remembers) as kept:
+        found = {name: kanon_sql.plan(engine, spec, kept=kept, beside=None) for name, spec in specs.items()}
+    assert [item.cost.source_scans for item in found.values()] == [1] + [0] * (len(specs) - 1)
+    statements = [item.cost.statements for item in found.values()]
+    if remembers and search != "local":
+        assert statements[-1] < statements[0] / 2, "what was asked before is remembered"
+    for name, item in found.items():
+        alone = kanon_sql.plan(engine, specs[name], beside=None).to_dict()
+        alike(without_costs(item.to_dict()), without_costs(alone))
+    engine.close()
+
+
+def test_answers_are_remembered_under_the_very_same_requirements_alone() -> None:
+    """What may be pruned depends on whether rows may be suppressed."""
+    spec = kanon_sql.Spec.parse(SPEC)
+    memory, models = Memory(keeps=True), models_of(spec)
+
+    def under(models: list[Any], *, may_suppress: bool = True) -> dict[Any, Any]:
+        found = memory.under(models, may_suppress=may_suppress)
+        assert found is not None
+        return found.answers
+
+    own = under(models)
+    own["node"] = "answer"
+    assert under(models_of(spec)) is own
+    others = [under(models, may_suppress=False), under(models_of(with_k(spec, 6))), under(models[:1])]
+    assert others == [{}, {}, {}]
+    for k in range(10, 10 + REMEMBERED):
+        under(models_of(with_k(spec, k)))
+    assert under(models) == {}, "the oldest is forgotten"
+    assert Memory(keeps=False).under(models, may_suppress=True) is None
+
+
+def without_costs(result: dict[str, Any]) -> dict[str, Any]:
+    """A result without what it took, which is less where something is remembered."""
+    work = {"frequency_sets": 0, "base_reads": 0}
+    return {**result, "cost": None, "search": result["search"] and {**result["search"], **work}}
+
+
+def test_level_limits_above_the_top_are_refused_where_sets_are_kept_as_well(clinic: Path) -> None:
+    engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
+    kanon_sql.hierarchy(engine, kanon_sql.Spec.load(clinic / "plain.yml"), ["zip"], export=clinic)
+    text = (clinic / "plain.yml").read_text().replace("{prefix: [4, 3, 2]}", f"{{file: {clinic / 'zip.csv'}}}")
+    high = kanon_sql.Spec.parse(text.replace("zip.csv", "zip.csv, minimum_level: 7"))
+    with pytest.raises(kanon_sql.SpecError, match="minimum_level 7 is above the hierarchy's top, which is level 4"):
+        compare(engine, {"plain": kanon_sql.Spec.parse(text), "high": high})
     engine.close()
 
 

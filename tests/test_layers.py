@@ -43,6 +43,7 @@ ROOMS = [
     "objects",  # what a program has already: tables and connections
     "verbs",
     "report",
+    "explore",  # a page that asks the verbs
     "cli",
     "testing",
 ]

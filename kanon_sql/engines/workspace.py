@@ -82,6 +82,8 @@ class Workspace:
     inline: bool = False
     prefix: str = ""
     _tables: list[Relation] = field(default_factory=list)
+    _kept: list[Relation] = field(default_factory=list)
+    """Those that outlast the run of several that made them."""
     _recorded: set[str] = field(default_factory=set)
     _standing: dict[tuple[str, ...], str] = field(default_factory=dict)
     """What is recorded and may still be there, with the run that made it."""
@@ -248,7 +250,12 @@ class Workspace:
             self.run(self.compiler.fill("engines/scratch/drop", shape, {"target": self.quoted(relation)}))
         if relation.parts in self._standing:
             self._dropped[relation.parts] = self._standing.pop(relation.parts)
+        (self._kept if relation in self._kept else self._tables).remove(relation)
+
+    def keep(self, relation: Relation) -> None:
+        """Let a scratch table stay until the workspace ends, although it was made in one run of several."""
         self._tables.remove(relation)
+        self._kept.append(relation)
 
     def record(self, relation: Relation, among: Relation) -> None:
         """Note a table that outlives the session before it is made, so that ``clean`` finds it after a kill.
@@ -297,6 +304,8 @@ class Workspace:
 
     def drop_all(self) -> None:
         """Drop what is left. A table that was never created is no error; one that stays is still recorded."""
+        self._tables += self._kept
+        self._kept.clear()
         self._drop_down_to(0)
         for run_id in sorted(self._recorded):
             with suppress(DatabaseError):

@@ -22,7 +22,7 @@ from kanon_sql.evaluate.classes import (
 )
 from kanon_sql.evaluate.consistency import MOST_EDGES, Consistent, consistent_with_source
 from kanon_sql.evaluate.distances import Distances, distances_between, refuse_without_k
-from kanon_sql.evaluate.evaluator import Evaluator, is_sound
+from kanon_sql.evaluate.evaluator import Evaluator
 from kanon_sql.evaluate.examination import Achieved, Examination, read_examination
 from kanon_sql.evaluate.examine import (
     Failing,
@@ -41,6 +41,7 @@ from kanon_sql.evaluate.partitions.order import BY_VALUE, Order, order_domains, 
 from kanon_sql.evaluate.reach import out_of_reach, rows_in_words, too_many_nulls
 from kanon_sql.evaluate.rollup import Covering
 from kanon_sql.evaluate.search import refuse_other_classes, refuse_together, search_in, searched, searched_again
+from kanon_sql.evaluate.soundness import is_sound
 
 __all__ = [
     "BY_VALUE",

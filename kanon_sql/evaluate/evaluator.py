@@ -20,13 +20,14 @@ from kanon_sql.evaluate.examination import Examination, read_examination
 from kanon_sql.evaluate.node_row import NodeRow
 from kanon_sql.evaluate.node_statements import NodeStatements
 from kanon_sql.evaluate.rollup import Covering, Coverings
-from kanon_sql.frequency import FrequencySets, count_attributes, holds_all
-from kanon_sql.models import Bounds, Loss, Measured, Metric, Monotonicity, PrivacyModel, TCloseness, closeness_among
+from kanon_sql.evaluate.soundness import all_sound
+from kanon_sql.frequency import FrequencySets, Remembered, count_attributes, holds_all
+from kanon_sql.models import Bounds, Loss, Measured, Metric, PrivacyModel, TCloseness, closeness_among
 from kanon_sql.search import Batch, Lattice, Node, Question, Verdict, lowered, metric_of, preference, rounded
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation
 
-__all__ = ["Evaluator", "Work", "is_sound"]
+__all__ = ["Evaluator", "Work"]
 
 
 @dataclass(frozen=True)
@@ -42,24 +43,6 @@ class Work:
     base_reads: int
 
 
-def is_sound(model: PrivacyModel, *, by_person: bool, may_suppress: bool) -> bool:
-    """Whether pruning by a model's monotonicity is sound with the suppression limit in force."""
-    when = model.monotonicity(by_person)
-    return when is Monotonicity.ALWAYS or (when is Monotonicity.WITHOUT_SUPPRESSION and not may_suppress)
-
-
-def _all_sound(models: Sequence[PrivacyModel], *, by_person: bool, may_suppress: bool) -> list[bool]:
-    """Whether pruning is sound, per model. Unions and whole tables count what others leave: no better than these."""
-    sound = [is_sound(model, by_person=by_person, may_suppress=may_suppress) for model in models]
-    others = all(flag for model, flag in zip(models, sound, strict=True) if not _counts_others(model))
-    return [flag and (others or not _counts_others(model)) for model, flag in zip(models, sound, strict=True)]
-
-
-def _counts_others(model: PrivacyModel) -> bool:
-    """Whether what the other requirements leave decides what a model measures."""
-    return model.by_unions or model.of_table
-
-
 class Evaluator:
     """Answers questions about nodes from the frequency sets.
 
@@ -72,6 +55,8 @@ class Evaluator:
         max_suppressed: MaxSup, in rows.
         matrix: the distance matrix that answers what is asked without the metric, if there is one. The
             requirements are then k-anonymity alone.
+        remembered: what these frequency sets told of nodes under the same requirements, by node and the shape of the
+            metric, and the sets that were rolled up from them; both are added to. None to remember nothing.
     """
 
     def __init__(
@@ -83,6 +68,7 @@ class Evaluator:
         prefer: str,
         max_suppressed: int,
         matrix: DistanceMatrix | None = None,
+        remembered: Remembered | None = None,
     ) -> None:
         self.workspace = workspace
         self.sets = sets
@@ -95,10 +81,17 @@ class Evaluator:
         self.counts = count_attributes(workspace, sets)
         self.heights: Node = tuple(lookup.height for lookup in sets.lookups)
         by_person = sets.counting != "rows"
-        self._sound = _all_sound(self.models, by_person=by_person, may_suppress=max_suppressed > 0)
+        self._sound = all_sound(self.models, by_person=by_person, may_suppress=max_suppressed > 0)
         self.statements = NodeStatements(workspace, sets, self.models, self._sound)
-        self._first = self._covering((0,) * len(self.heights), sets.base, sets.values)
-        self._coverings = Coverings(self._first, [attribute.labels for attribute in self.counts.attributes])
+        self._remembered = remembered
+        self._coverings = self._made_before() or Coverings(
+            self._covering((0,) * len(self.heights), sets.base, sets.values),
+            [attribute.labels for attribute in self.counts.attributes],
+        )
+        if remembered is not None:
+            remembered.sets["coverings"] = self._coverings
+        self._first = self._coverings.first
+        self._reads_before = self._first.reads
         self._rolled_up = 0
         self._rollups = count()
         self._suppressed: dict[Node, Relation] = {}
@@ -108,7 +101,7 @@ class Evaluator:
     def work(self) -> Work:
         """What it took so far."""
         matrix_reads = 0 if self.matrix is None else self.matrix.base_reads
-        return Work(self._rolled_up, self._first.reads + matrix_reads)
+        return Work(self._rolled_up, self._first.reads - self._reads_before + matrix_reads)
 
     @property
     def vectors(self) -> int:
@@ -157,8 +150,9 @@ class Evaluator:
             if self.matrix is not None and metric is None:
                 yield from (self._judged(node, rows) for node, rows in self.matrix.suppressed(chunk).items())
                 continue
-            if not batch.prepare:  # else the strategy says which sets there are
-                self._coverings.asked(chunk)
+            unknown = self._unknown(chunk, metric)
+            if unknown and not batch.prepare:  # else the strategy says which sets there are
+                self._coverings.asked(unknown)
                 self._roll_up_what_pays()
             verdicts = self.verdicts(chunk, metric)
             for verdict in verdicts:
@@ -170,8 +164,9 @@ class Evaluator:
         size = self.workspace.capabilities.nodes_per_statement
         for start in range(0, len(nodes), size):
             chunk = nodes[start : start + size]
-            self._coverings.asked(chunk)
-            self._roll_up_what_pays()
+            if unknown := self._unknown(chunk, metric):
+                self._coverings.asked(unknown)
+                self._roll_up_what_pays()
             for row in self._rows(chunk, metric):
                 node = chunk[row.number]
                 judged = self._judged(node, row.suppressed)
@@ -182,14 +177,38 @@ class Evaluator:
         """The verdicts of a few nodes under a metric, in one statement."""
         return [self._verdict(nodes[row.number], row, metric) for row in self._rows(nodes, metric)]
 
+    def _made_before(self) -> Coverings | None:
+        """The sets that an earlier search left. What a strategy had asked for has gone with its run."""
+        if self._remembered is None:
+            return None
+        found: Coverings | None = self._remembered.sets.get("coverings")
+        if found is not None:
+            found.withdraw(())
+        return found
+
+    def _unknown(self, nodes: Sequence[Node], metric: Metric | None) -> Sequence[Node]:
+        """Those of some nodes that nothing is remembered of."""
+        if self._remembered is None:
+            return nodes
+        shape = None if metric is None else metric.shape
+        return [node for node in nodes if (node, shape) not in self._remembered.answers]
+
     def _rows(self, nodes: Sequence[Node], metric: Metric | None) -> list[NodeRow]:
-        """What one statement tells of some nodes, which are numbered as they are given."""
-        asked = self.statements.question(dict(enumerate(nodes)), self._coverings, metric)
-        for covering, branches in asked.reads:
-            covering.reads += branches
-        rows = [NodeRow.of(row) for row in self.workspace.query(asked.statement, len(nodes))]
-        self._refuse_incomplete(nodes, rows)
-        return rows
+        """What is told of some nodes, which are numbered as they are given: one statement for those not remembered."""
+        told = {}
+        if unknown := self._unknown(nodes, metric):
+            asked = self.statements.question(dict(enumerate(unknown)), self._coverings, metric)
+            for covering, branches in asked.reads:
+                covering.reads += branches
+            rows = [NodeRow.of(row) for row in self.workspace.query(asked.statement, len(unknown))]
+            self._refuse_incomplete(unknown, rows)
+            told = {unknown[row.number]: row for row in rows}
+        if self._remembered is not None:
+            shape = None if metric is None else metric.shape
+            answers = self._remembered.answers
+            answers.update({(node, shape): row for node, row in told.items()})
+            told = {node: answers[node, shape] for node in nodes}
+        return [told[node]._replace(number=number) for number, node in enumerate(nodes)]
 
     def _alone(self, node: Node, metric: Metric) -> NodeRow:
         """What a statement about one node tells under a metric; asked once."""
@@ -325,6 +344,9 @@ class Evaluator:
         while (proposal := self._coverings.proposal()) is not None:
             below, node = proposal
             covering = self._roll_up(below, node)
+            if self._remembered is not None:
+                for table in (covering.base, *covering.values.values()):
+                    self.workspace.keep(table)
             if not self._coverings.add(covering, below):
                 self._drop(covering)
 

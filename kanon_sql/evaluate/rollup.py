@@ -61,9 +61,13 @@ class Coverings:
     Args:
         first: the sets that cover every node.
         labels: per quasi-identifier and level, how many generalized values occur.
+
+    Attributes:
+        first: the sets that cover every node.
     """
 
     def __init__(self, first: Covering, labels: Sequence[Sequence[int]]) -> None:
+        self.first = first
         self._all = [first]
         self._prepared: dict[Node, Covering] = {}
         self._by_rows = [first]

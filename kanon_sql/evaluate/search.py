@@ -189,7 +189,8 @@ def _evaluator(given: Prepared, sets: FrequencySets, spec: Spec, *, matrix: bool
         found = DistanceMatrix(given.workspace, sets, max(model.least_size or 1 for model in given.models))
     limit = spec.suppression.max_rows(sets.rows)
     metric = metric_for(spec)
-    return Evaluator(given.workspace, sets, given.models, metric, spec.search.prefer, limit, found)
+    remembered = given.remembered.under(given.models, may_suppress=limit > 0) if sets is given.sets else None
+    return Evaluator(given.workspace, sets, given.models, metric, spec.search.prefer, limit, found, remembered)
 
 
 def _prunable(evaluator: Evaluator, batch: Batch) -> Iterator[Verdict]:

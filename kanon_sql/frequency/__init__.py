@@ -13,7 +13,7 @@ from kanon_sql.frequency.matched import Matched, match_populations
 from kanon_sql.frequency.meanings import classes_of, text_of, vectors_of, why_unlabelled
 from kanon_sql.frequency.points import refuse_outside
 from kanon_sql.frequency.population import population_notes, populations_of
-from kanon_sql.frequency.prepared import KeptSets, Prepared, prepared
+from kanon_sql.frequency.prepared import KeptSets, Prepared, Remembered, prepared
 from kanon_sql.frequency.raw import Counting
 from kanon_sql.frequency.sets import (
     FrequencySets,
@@ -46,6 +46,7 @@ __all__ = [
     "Matched",
     "OpenTable",
     "Prepared",
+    "Remembered",
     "Side",
     "ValueFacts",
     "build_frequency_sets",

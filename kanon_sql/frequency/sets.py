@@ -8,7 +8,7 @@ values_j  vectors x values of sensitive attribute j
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log
 from typing import Any
 
@@ -49,6 +49,7 @@ class FrequencySets:
         null_rows: rows suppressed for a NULL quasi-identifier (``nulls: suppress``).
         persons: distinct persons, when the spec names a unit.
         kept_persons: those of them with a row that is not suppressed for a NULL.
+        marginals: what was counted of labels for :func:`count_attributes`, by the tables that it was counted in.
     """
 
     lookups: Sequence[Lookup]
@@ -64,6 +65,9 @@ class FrequencySets:
     null_rows: int
     persons: int | None
     kept_persons: int | None
+    marginals: dict[object, dict[tuple[int, int], tuple[int, int, int, float]]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     @property
     def kept_rows(self) -> int:
@@ -280,8 +284,8 @@ def known_vectors(
     return target
 
 
-def count_attributes(workspace: Workspace, sets: FrequencySets) -> Counts:
-    """The numbers per quasi-identifier and level that metrics take their bounds from."""
+def _marginals(workspace: Workspace, sets: FrequencySets) -> dict[tuple[int, int], tuple[int, int, int, float]]:
+    """Per quasi-identifier and level: labels, domain values under them, the most under one, the sum of n log n."""
     compiler = workspace.compiler
     sizes = render("frequency/sizes", code=slot("code"), size=slot("size"), table=slot("lookup"), name="label_size")
     branches = [
@@ -301,12 +305,20 @@ def count_attributes(workspace: Workspace, sets: FrequencySets) -> Counts:
         for lookup in sets.lookups
         for level in lookup.levels
     ]
-    found = {
+    return {
         (attribute, level): (int(labels), int(covered or 0), int(largest or 1), float(row_log or 0.0))
         for attribute, level, labels, covered, largest, row_log in workspace.query(
             compiler.union(branches), len(branches)
         )
     }
+
+
+def count_attributes(workspace: Workspace, sets: FrequencySets) -> Counts:
+    """The numbers per quasi-identifier and level that metrics take their bounds from; counted once."""
+    tables = (sets.base, *(lookup.table for lookup in sets.lookups))
+    if tables not in sets.marginals:
+        sets.marginals[tables] = _marginals(workspace, sets)
+    found = sets.marginals[tables]
     kept = sets.rows - sets.null_rows
     heaviest = max(lookup.quasi_identifier.weight for lookup in sets.lookups)
     attributes = []

@@ -15,7 +15,7 @@ from kanon_sql.hierarchies.exact import exact_texts, exact_value, refuse_blank_e
 from kanon_sql.hierarchies.files import TOP, FileStyle, file_names, read_hierarchy, with_top, write_hierarchy
 from kanon_sql.hierarchies.inline import inline_label
 from kanon_sql.hierarchies.level_names import CHOSEN_INTERVALS, RANGES, WITHHELD, level_names
-from kanon_sql.hierarchies.lookups import Survey
+from kanon_sql.hierarchies.lookups import UNLIMITED, Survey, limited
 from kanon_sql.hierarchies.numbers import EXACT_RANGE, number_text, whole_units
 from kanon_sql.hierarchies.points import cell_of, coordinates
 from kanon_sql.hierarchies.rules import rule_labels, value_text
@@ -25,6 +25,7 @@ __all__ = [
     "EXACT_RANGE",
     "RANGES",
     "TOP",
+    "UNLIMITED",
     "WITHHELD",
     "Codes",
     "FileStyle",
@@ -43,6 +44,7 @@ __all__ = [
     "highest_below_top",
     "inline_label",
     "level_names",
+    "limited",
     "number_text",
     "read_hierarchy",
     "refuse_blank_ends",

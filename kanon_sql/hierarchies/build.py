@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kanon_sql.engines import Column, Workspace
-from kanon_sql.errors import HierarchyError, Problem, SpecError
+from kanon_sql.errors import HierarchyError, Problem
 from kanon_sql.hierarchies.exact import refuse_blank_ends
 from kanon_sql.hierarchies.files import TOP, read_hierarchy, with_top
 from kanon_sql.hierarchies.graph import as_tree
 from kanon_sql.hierarchies.level_names import level_names
-from kanon_sql.hierarchies.lookups import BuiltTable, Coverage, Lookup, Survey
+from kanon_sql.hierarchies.lookups import BuiltTable, Coverage, Lookup, Survey, refuse_limits
 from kanon_sql.hierarchies.numbers import EXACT_RANGE
 from kanon_sql.hierarchies.points import cell_label
 from kanon_sql.hierarchies.rules import rule_labels, value_text
@@ -183,7 +183,7 @@ def survey(workspace: Workspace, spec: Origin, sites: Sequence[Site], raw: Relat
     for item in built:
         labels = [exact_text(Sql(f"checked.l{level}")) for level in item.levels]
         refuse_blank_ends(workspace, item.nested_in, labels, f"{item.where}: its hierarchy")
-    _check_limits(built)
+    refuse_limits(built)
     split, coverage = _nesting(workspace, built), _coverage(workspace, built, raw)
     return [Survey(item, split[item.index], coverage[item.index]) for item in built]
 
@@ -314,22 +314,6 @@ def _copy_table(
     if tops == 1 and len(names) > 1:
         return names, len(names), str(top), int(rows)
     return names, len(names) + 1, TOP, int(rows)
-
-
-def _check_limits(built: Sequence[BuiltTable]) -> None:
-    problems = []
-    for item in built:
-        maximum, minimum = item.quasi_identifier.maximum_level, item.quasi_identifier.minimum_level
-        for what, level in (("minimum_level", minimum), ("maximum_level", maximum)):
-            if level is not None and level > item.height:
-                problems.append(
-                    Problem(
-                        f"{item.where}: {what} {level} is above the hierarchy's top, which is level {item.height}; "
-                        "lower it"
-                    )
-                )
-    if problems:
-        raise SpecError(problems)
 
 
 def _nesting(workspace: Workspace, built: Sequence[BuiltTable]) -> dict[int, dict[int, int]]:

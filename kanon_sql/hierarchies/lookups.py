@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
-from kanon_sql.errors import Problem
-from kanon_sql.spec import QuasiIdentifier
+from kanon_sql.errors import Problem, SpecError
+from kanon_sql.spec import QuasiIdentifier, Spec
 from kanon_sql.sql import Relation
 
-__all__ = ["BuiltTable", "Coverage", "Lookup", "LookupTable", "Survey"]
+__all__ = ["UNLIMITED", "BuiltTable", "Coverage", "Lookup", "LookupTable", "Survey", "limited", "refuse_limits"]
+
+UNLIMITED = {"minimum_level": 0, "maximum_level": None, "weight": 1.0}
+"""What a spec says of a quasi-identifier, and its lookup table does not depend on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,3 +177,35 @@ class Survey:
             null_rows=found.null_rows,
             has_nulls=found.null_values > 0,
         )
+
+
+def limited(lookups: Sequence[Lookup], spec: Spec) -> list[Lookup]:
+    """Lookup tables with the level limits and the weights of another spec, whose hierarchies are the same.
+
+    Raises:
+        SpecError: a limit is above a hierarchy's top.
+    """
+    found = [replace(item, quasi_identifier=spec.quasi_identifiers[item.name]) for item in lookups]
+    refuse_limits(found)
+    return found
+
+
+def refuse_limits(tables: Sequence[LookupTable]) -> None:
+    """Refuse level limits above the tops of hierarchies.
+
+    Raises:
+        SpecError: names each of them.
+    """
+    problems = []
+    for item in tables:
+        maximum, minimum = item.quasi_identifier.maximum_level, item.quasi_identifier.minimum_level
+        for what, level in (("minimum_level", minimum), ("maximum_level", maximum)):
+            if level is not None and level > item.height:
+                problems.append(
+                    Problem(
+                        f"{item.where}: {what} {level} is above the hierarchy's top, which is level {item.height}; "
+                        "lower it"
+                    )
+                )
+    if problems:
+        raise SpecError(problems)

@@ -15,6 +15,8 @@ __all__ = [
     "json",
     "layout",
     "ledger",
+    "levels",
+    "nodes",
     "parties",
     "perturbation",
     "pictures",

@@ -215,6 +215,21 @@ class Spec(Displayed, Part):
         """
         return cls._of(read_mapping(mapping))
 
+    def changed(self, mapping: Mapping[str, Any]) -> Self:
+        """Check another spec that stands where this one does: paths are relative to the same file.
+
+        A secret that was drawn for a sample stays the same, so that both draw the same rows.
+
+        Args:
+            mapping: the whole of it, as :meth:`to_dict` gives it.
+
+        Raises:
+            SpecError: it is wrong; it lists all problems.
+        """
+        made = self._of(read_mapping(mapping), self._base_dir)
+        made._streams, made._secret = self._streams, self._secret
+        return made
+
     @classmethod
     def _of(cls, document: Document, base_dir: Path | None = None) -> Self:
         faults: list[Fault] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -131,6 +132,7 @@ def compare(
     timeout: float | None = None,
     budget: Budget | None = None,
     report: Reporter | None = None,
+    kept: KeptSets | None = None,
 ) -> Comparison:
     """Plan every spec, or every spec with every recoding, every number of columns and every k.
 
@@ -150,6 +152,7 @@ def compare(
         timeout: seconds for each run; None for no limit.
         budget: when to end each search early.
         report: called with each stage in plain words.
+        kept: frequency sets that other runs share as well; None to keep some for these runs.
 
     Returns:
         The runs in the order of the specs, of the recodings, of the columns and of k.
@@ -179,9 +182,10 @@ def compare(
     if classify is not None:
         specs = {name: _with_utility(spec, classify, name) for name, spec in specs.items()}
     asked = _asked(specs, ks, recodings, columns)
-    with engine.run(Deadline(None)), KeptSets(engine) as kept:
+    with engine.run(Deadline(None)), ExitStack() as opened:
+        sets = opened.enter_context(KeptSets(engine)) if kept is None else kept
         runs = [
-            _compared(item, partial(plan, engine, timeout=timeout, budget=budget, report=said, kept=kept))
+            _compared(item, partial(plan, engine, timeout=timeout, budget=budget, report=said, kept=sets))
             for item, said in zip(asked, _numbered(report, len(asked)), strict=True)
         ]
     if all(run.result is None for run in runs):

@@ -14,7 +14,8 @@ __all__ = ["VERBS", "add_verbs"]
 
 VERBS = (
     "demo", "init", "hierarchy", "plan", "anonymize", "apply", "refresh", "render", "check", "audit", "risk", "certify",
-    "tabulate", "cloak", "perturb", "report", "compare", "dbt", "sqlmesh", "ledger", "clean", "doctor", "schema",
+    "tabulate", "cloak", "perturb", "report", "compare", "explore", "dbt", "sqlmesh", "ledger", "clean", "doctor",
+    "schema",
 )  # fmt: skip
 """A module of this package each, in the order in which the help lists them."""
 

@@ -109,6 +109,7 @@ class PrivacyModel(ABC):
         is_estimate: whether it holds is estimated from a sample: its ``assumption`` says how. Its classes must not have
             been made to be large enough in the sample.
         by_windows: windows over a class's rows tell whether it satisfies, as a view needs it; see :meth:`windowed`.
+        judging: fields that no frequency set depends on: searches that differ in these alone share their sets.
         has_disclosed: with persons, a value that every person of the class holds is
             disclosed whatever else the class holds, and the measure falls to its worst.
     """
@@ -125,6 +126,7 @@ class PrivacyModel(ABC):
     second_is_size: ClassVar[bool] = False
     is_bounded: ClassVar[bool] = False
     has_disclosed: ClassVar[bool] = False
+    judging: ClassVar[tuple[str, ...]] = ()
     judges_size: ClassVar[bool] = False
     measures_presence: ClassVar[bool] = False
     of_table: ClassVar[bool] = False

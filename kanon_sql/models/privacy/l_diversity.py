@@ -28,6 +28,7 @@ class _LDiversity(PrivacyModel):
     requirement: ClassVar = LDiversityRequirement
     is_bounded: ClassVar[bool] = True
     has_disclosed: ClassVar[bool] = True
+    judging: ClassVar[tuple[str, ...]] = ("l", "c")
     sensitive: str
 
     if TYPE_CHECKING:

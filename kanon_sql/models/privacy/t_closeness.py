@@ -39,6 +39,7 @@ class TCloseness(PrivacyModel):
     worst: ClassVar = "MAX"
     needs_totals: ClassVar[bool] = True
     needs_reference: ClassVar[bool] = True
+    judging: ClassVar[tuple[str, ...]] = ("t",)
     sensitive: str
     t: float
 

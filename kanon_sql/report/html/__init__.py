@@ -8,6 +8,26 @@ a result holds that no section names is shown as tables, so a new model's or aud
 
 from __future__ import annotations
 
-from kanon_sql.report.html.page import comparison_report, html_fragment, html_report, run_report
+from kanon_sql.report.html.page import (
+    PageParts,
+    comparison_parts,
+    comparison_report,
+    html_fragment,
+    html_report,
+    html_style,
+    run_parts,
+    run_report,
+)
+from kanon_sql.report.html.sections import yaml_of
 
-__all__ = ["comparison_report", "html_fragment", "html_report", "run_report"]
+__all__ = [
+    "PageParts",
+    "comparison_parts",
+    "comparison_report",
+    "html_fragment",
+    "html_report",
+    "html_style",
+    "run_parts",
+    "run_report",
+    "yaml_of",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from kanon_sql.report.charts import charts_of_comparison, charts_of_run, interac
 from kanon_sql.report.html.blocks import Section
 from kanon_sql.report.html.comparison import comparison_sections, comparison_tiles, comparison_verdict
 from kanon_sql.report.html.sections import sections_of, sections_of_spec, tiles_of, verdict_in_words
-from kanon_sql.report.pictures import DARK, LIGHT, MARKS, variables
+from kanon_sql.report.pictures import DARK, LIGHT, MARKS, Picture, variables
 from kanon_sql.report.run import Run, read_run
 from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
 from kanon_sql.version import __version__
@@ -30,7 +31,17 @@ if TYPE_CHECKING:
     AnySpec = Spec | TableSpec | PerturbSpec | CloakSpec
     Shown = Result | AuditResult | RiskResult | Comparison | AnySpec
 
-__all__ = ["comparison_report", "html_fragment", "html_report", "run_report", "sections_page"]
+__all__ = [
+    "PageParts",
+    "comparison_parts",
+    "comparison_report",
+    "html_fragment",
+    "html_report",
+    "html_style",
+    "run_parts",
+    "run_report",
+    "sections_page",
+]
 
 
 def html_report(result: Result, *, interactive: bool = False) -> str:
@@ -88,6 +99,61 @@ def comparison_report(comparison: Comparison, *, interactive: bool = False) -> s
     """Several runs side by side as one HTML file."""
     charts = charts_of_comparison(comparison) if interactive else None
     return _rendered("page.html.j2", *_of_comparison(comparison), charts)
+
+
+@dataclass(frozen=True)
+class PageParts:
+    """What a report says, in parts, for a page that arranges them in its own way and brings :func:`html_style`.
+
+    Attributes:
+        passed: the verdict; None without one.
+        verdict: the answer in a few words.
+        message: the same in a sentence.
+        tiles: a label, a figure, and what that is out of.
+        sections: each section's name for links, its title, and its HTML.
+    """
+
+    passed: bool | None
+    verdict: str
+    message: str
+    tiles: Sequence[tuple[str, str, str]]
+    sections: Sequence[tuple[str, str, Markup]]
+
+
+def run_parts(run: Run, prefix: str) -> PageParts:
+    """A run in parts.
+
+    Args:
+        run: it.
+        prefix: makes the ids of its pictures unique in the page.
+    """
+    return _parts(_of_run(run), prefix)
+
+
+def comparison_parts(comparison: Comparison, prefix: str) -> PageParts:
+    """Several runs side by side, in parts.
+
+    Args:
+        comparison: them.
+        prefix: makes the ids of its pictures unique in the page.
+    """
+    return _parts(_of_comparison(comparison), prefix)
+
+
+def _parts(content: _Content, prefix: str) -> PageParts:
+    _, _, passed, verdict, message, tiles, sections = content
+    blocks: Any = _environment().get_template("blocks.html.j2").module
+
+    def drawn(picture: Picture) -> Markup:
+        return Markup(picture.inline(prefix))
+
+    made = [(item.anchor, item.title, Markup(blocks.all(item.blocks, drawn, ()))) for item in sections]
+    return PageParts(passed, verdict, message, tiles, made)
+
+
+def html_style() -> str:
+    """The CSS of reports: of what is inside an element of the class ``kanon``."""
+    return _style()
 
 
 _Content = tuple[str, str, bool | None, str, str, list[tuple[str, str, str]], list[Section]]

@@ -268,8 +268,9 @@ def _search(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
         yield Prose("The runners-up:")
         yield from generic(rows)
     if run.level_names and ("trade-off" in pictures or runners_up):
-        yield Prose("Levels stand in the order of the quasi-identifiers; they are called:")
-        yield Cells(["quasi-identifier", "level#", "which is"], names_cells(run.level_names))
+        yield Prose("Levels stand in the order of the quasi-identifiers.")
+        heads = ["quasi-identifier", "level#", "which is"]
+        yield Cells(heads, names_cells(run.level_names), caption="What the levels are called", folded=True)
 
 
 def _without_node(item: Mapping[str, Any]) -> dict[str, Any]:

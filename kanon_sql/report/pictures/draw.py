@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kanon_sql.report.nodes import figures_in_words, why_in_words
 from kanon_sql.report.pictures.distributions import distribution, pictured_distributions
 from kanon_sql.report.pictures.histograms import class_sizes, distances, losses, risks
 from kanon_sql.report.pictures.lattice import lattice
@@ -11,7 +12,7 @@ from kanon_sql.report.pictures.svg import Picture
 from kanon_sql.report.pictures.tradeoff import tradeoff
 from kanon_sql.report.pictures.utility import utility
 from kanon_sql.report.run import Run
-from kanon_sql.verbs.details import Details, RangeDetails, TableDetails
+from kanon_sql.verbs.details import Details, LatticeDetails, RangeDetails, TableDetails
 
 __all__ = ["pictures_of", "tables_of"]
 
@@ -42,6 +43,18 @@ def pictures_of(run: Run) -> dict[str, Picture]:
     return {picture.name: picture for picture in drawn if picture is not None}
 
 
+def _told(run: Run, found: LatticeDetails) -> dict[tuple[int, ...], str]:
+    """Node -> its figures, and why it is ruled out, where the run explains every node and each is drawn."""
+    explained = (run.search or {}).get("lattice")
+    if found.nodes is None or not isinstance(explained, list):
+        return {}
+    words = {}
+    for item in explained:
+        parts = [figures_in_words(item), why_in_words(item, found.attributes, run.level_names)]
+        words[tuple(item["node"])] = "; ".join(part for part in parts if part)
+    return {node: said for node, said in words.items() if said}
+
+
 def _of_details(run: Run, details: Details) -> list[Picture | None]:
     chosen = None if run.node is None else tuple(run.node.values())
     drawn: list[Picture | None] = [
@@ -54,7 +67,7 @@ def _of_details(run: Run, details: Details) -> list[Picture | None]:
     drawn += [distances(details, *measure) for measure in measured]
     if details.lattice is not None:
         known = run.search is not None and run.search.get("minimal_nodes") is not None
-        drawn.append(lattice(details.lattice, chosen, known, run.level_names))
+        drawn.append(lattice(details.lattice, chosen, known, run.level_names, _told(run, details.lattice)))
     metric = str(details.spec.get("search", {}).get("metric", "the metric"))
     drawn.append(tradeoff(details.solutions, chosen, run.rows.get("source", 0), metric))
     return drawn

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kanon_sql.report.levels import Names, node_in_words
 from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale
@@ -26,7 +26,13 @@ KINDS: dict[Known, tuple[str, str]] = {
 _STEP, _ROW = 30, 40
 
 
-def lattice(found: LatticeDetails, chosen: Node | None, minimal: bool, names: Names | None = None) -> Picture:
+def lattice(
+    found: LatticeDetails,
+    chosen: Node | None,
+    minimal: bool,
+    names: Names | None = None,
+    told: Mapping[Node, str] | None = None,
+) -> Picture:
     """The lattice by height, highest first.
 
     Args:
@@ -34,13 +40,14 @@ def lattice(found: LatticeDetails, chosen: Node | None, minimal: bool, names: Na
         chosen: the chosen node.
         minimal: whether all k-minimal nodes are known.
         names: what levels are called.
+        told: node -> what else is known of it, where that was asked for.
     """
     canvas = Canvas()
     legend = _legend(canvas, found, chosen, minimal)
     if found.nodes is None:
         size = _by_height(canvas, found.heights, None if chosen is None else sum(chosen), legend)
     else:
-        size = _by_node(canvas, found, chosen, legend, names)
+        size = _by_node(canvas, found, chosen, legend, names, told or {})
     kinds = _kinds(found)
     return Picture(
         name="lattice",
@@ -119,7 +126,12 @@ def _by_height(canvas: Canvas, heights: Sequence[HeightDetails], chosen: int | N
 
 
 def _by_node(
-    canvas: Canvas, found: LatticeDetails, chosen: Node | None, top: float, names: Names | None
+    canvas: Canvas,
+    found: LatticeDetails,
+    chosen: Node | None,
+    top: float,
+    names: Names | None,
+    told: Mapping[Node, str],
 ) -> tuple[int, int]:
     assert found.nodes is not None
     rows: dict[int, list[Node]] = {}
@@ -149,6 +161,8 @@ def _by_node(
         mark, words = KINDS[item.known]
         levels = node_in_words(dict(zip(found.attributes, item.node, strict=True)), names)
         tip = f"{levels}: {'chosen' if item.node == chosen else words}{', k-minimal' if item.minimal else ''}"
+        if item.node in told:
+            tip += f"; {told[item.node]}"
         canvas.circle(mark, x, y, 6, tip)
         if item.minimal:
             canvas.circle("minimal", x, y, 9)

@@ -1,0 +1,90 @@
+"""``explore``: a page where one moves the controls and sees what it costs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kanon_sql.cli.given import MEMORY, load_spec, need_database
+from kanon_sql.cli.options import Database, MemoryLimit, Profile, Quiet, ScratchMode, Threads, Verbose
+from kanon_sql.cli.program import examples, program
+from kanon_sql.cli.session import session
+
+__all__ = ["explore"]
+
+
+@program.command(
+    epilog=examples(
+        "kanon-sql explore spec.yml -d clinic.duckdb",
+        "kanon-sql explore spec.yml -d clinic.duckdb --allow-publish",
+        "kanon-sql explore --table visits.csv -d clinic.duckdb",
+        "kanon-sql explore spec.yml -d clinic.duckdb --port 8700 --no-browser",
+    )
+)
+def explore(
+    spec_file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="SPEC", show_default=False, help="The spec to begin with; may be left out, to start from a table."
+        ),
+    ] = None,
+    database: Database = MEMORY,
+    profile: Profile = None,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table", metavar="TABLE", show_default=False, help="Without a spec: the table, or a Parquet or CSV file."
+        ),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            "--port",
+            metavar="PORT",
+            min=1,
+            max=65535,
+            show_default=False,
+            help="Where to listen, on this machine alone; 8642, or any that is free.",
+        ),
+    ] = None,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser, or only print its address.")
+    ] = True,
+    allow_publish: Annotated[
+        bool, typer.Option("--allow-publish", help="Let the page publish the release; else it is opened read-only.")
+    ] = False,
+    reveal: Annotated[
+        bool,
+        typer.Option("--reveal", help="Let previews of hierarchies show values of the table, single rows' too."),
+    ] = False,
+    scratch: ScratchMode = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    """Open a page on this machine to see what k, limits and levels cost, and decide.
+
+    The address is printed with a token, without which nobody else on this machine can use the
+    page. The source is read once; every control then asks what was counted. Nothing is written
+    but temporary tables, unless --allow-publish is given. Ctrl-C ends it.
+    """
+    with session(quiet=quiet, verbose=verbose, spec=spec_file):
+        from kanon_sql.engines import Engine, connect
+        from kanon_sql.errors import SpecError
+        from kanon_sql.explore import Settings, serve
+
+        if spec_file is not None and table is not None:
+            raise SpecError("a spec names its table; give either a spec or --table")
+        need_database(database)
+        spec = None if spec_file is None else load_spec(spec_file)
+
+        def opened() -> Engine:
+            return connect(
+                database, read_only=not allow_publish, threads=threads, memory_limit=memory_limit, scratch=scratch
+            )
+
+        with opened() as engine:  # what is wrong with the connection is said here, not on the page
+            name = engine.label
+        settings = Settings(name, may_publish=allow_publish, reveals=reveal, table=table)
+        serve(opened, spec, settings, port=port, browser=browser, tell=typer.echo)

@@ -1,0 +1,150 @@
+"""The server: a socket on this machine alone, a printed address with a token, and an orderly end."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import tempfile
+import webbrowser
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kanon_sql.engines import Engine
+from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.explore.visits import Settings, Visits
+from kanon_sql.explore.work import Work
+from kanon_sql.spec import Spec
+from kanon_sql.version import how_to_install
+
+if TYPE_CHECKING:
+    import uvicorn
+
+__all__ = ["Serving", "prepare", "serve"]
+
+PORT = 8642
+"""Where the page is, unless that is taken or another port is asked for."""
+
+
+@dataclass(frozen=True)
+class Serving:
+    """A server that is ready to run.
+
+    Attributes:
+        address: of the page, with the token.
+        server: of uvicorn.
+        listening: its socket.
+        work: what owns the connection.
+    """
+
+    address: str
+    server: uvicorn.Server
+    listening: socket.socket
+    work: Work
+
+    def run(self) -> None:
+        """Answer until it is told to end, or by Ctrl-C or SIGTERM in the main thread."""
+        try:
+            self.server.run(sockets=[self.listening])
+        except KeyboardInterrupt:
+            pass  # how one ends it
+        finally:
+            self.work.close()
+            self.listening.close()
+
+
+def prepare(connect: Callable[[], Engine], spec: Spec | None, settings: Settings, port: int | None = None) -> Serving:
+    """Listen, and have everything ready to answer.
+
+    Args:
+        connect: opens the database; called in a thread of its own, and again after the database went away.
+        spec: what each page begins with; None for a page that asks for a table.
+        settings: what is allowed.
+        port: where to listen; None for the usual one, or any if that is taken.
+
+    Raises:
+        SpecError: the port is taken.
+        UnsupportedError: Starlette or uvicorn is not installed.
+    """
+    try:
+        import uvicorn
+
+        from kanon_sql.explore.guard import Guard
+        from kanon_sql.explore.pages import application
+    except ImportError:
+        raise UnsupportedError(f"explore needs Starlette and uvicorn; {how_to_install('explore')}") from None
+    listening = _listen(port)
+    own, token = listening.getsockname()[1], secrets.token_urlsafe(24)
+    work = Work(connect)
+    app = Guard(application(work, Visits(work, spec), settings), own, token)
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, lifespan="off", ws="none", server_header=False, proxy_headers=False,
+        timeout_graceful_shutdown=2, timeout_keep_alive=30, http="h11", loop="asyncio",
+    )  # fmt: skip
+    return Serving(f"http://127.0.0.1:{own}/?token={token}", uvicorn.Server(config), listening, work)
+
+
+def serve(
+    connect: Callable[[], Engine],
+    spec: Spec | None,
+    settings: Settings,
+    *,
+    port: int | None = None,
+    browser: bool = True,
+    tell: Callable[[str], None] = print,
+) -> None:
+    """Serve the page until Ctrl-C or SIGTERM.
+
+    Args:
+        connect: opens the database; called in a thread of its own, and again after the database went away.
+        spec: what each page begins with; None for a page that asks for a table.
+        settings: what is allowed.
+        port: where to listen; None for the usual one, or any if that is taken.
+        browser: open the page in the user's browser.
+        tell: told the address of the page.
+
+    Raises:
+        SpecError: the port is taken.
+        UnsupportedError: Starlette or uvicorn is not installed.
+    """
+    ready = prepare(connect, spec, settings, port)
+    tell(ready.address)
+    redirect = _shown(ready.address) if browser else None
+    try:
+        ready.run()
+    finally:
+        if redirect is not None:
+            redirect.unlink(missing_ok=True)
+
+
+def _listen(port: int | None) -> socket.socket:
+    """A socket that this machine alone can reach."""
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    if os.name == "posix":
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind(("127.0.0.1", PORT if port is None else port))
+    except OSError:
+        if port is not None:
+            made.close()
+            raise SpecError(
+                f"--port {port}: it is taken, or not yours to use; leave it out for any that is free"
+            ) from None
+        made.bind(("127.0.0.1", 0))
+    made.listen(64)
+    return made
+
+
+def _shown(address: str) -> Path | None:
+    """Open the address in the browser; it stands in a file that nobody else can read, not in a list of processes."""
+    text = f'<!DOCTYPE html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">'
+    with suppress(OSError, webbrowser.Error):
+        descriptor, name = tempfile.mkstemp(".html", "kanon-sql-")  # with mode 0600
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        webbrowser.open(Path(name).as_uri())
+        return Path(name)
+    return None

@@ -1,0 +1,294 @@
+"""Answers as parts of the page: what a report says of them, and what only this page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from kanon_sql.explore.controls import (
+    ALGORITHMS,
+    METRICS,
+    RECODINGS,
+    about,
+    column_controls,
+    limit_percent,
+    privacy_controls,
+)
+from kanon_sql.explore.visits import Drafted, Settings, Visit
+from kanon_sql.explore.work import Job
+from kanon_sql.report.html import PageParts, comparison_parts, html_style, run_parts
+from kanon_sql.report.levels import level_cells
+from kanon_sql.report.nodes import figures_in_words, known_in_words, why_in_words
+from kanon_sql.report.run import read_run
+from kanon_sql.report.words import number, percent
+from kanon_sql.spec import Spec
+from kanon_sql.version import __version__
+
+if TYPE_CHECKING:
+    from kanon_sql.verbs.compare import Comparison
+    from kanon_sql.verbs.details import Details
+    from kanon_sql.verbs.hierarchy import HierarchyResult
+    from kanon_sql.verbs.result import Result
+
+__all__ = [
+    "answered",
+    "begun",
+    "compared",
+    "controlled",
+    "heights",
+    "in_full",
+    "nodes_at",
+    "opened",
+    "pinned",
+    "previewed",
+    "problems",
+    "reported",
+    "roles",
+    "spec_name",
+    "static",
+    "waiting",
+]
+
+LISTED = 200
+"""So many nodes of a height are listed, those first that satisfy, and the best of them."""
+
+WORST = 8
+"""So many labels that lose the largest share of their rows."""
+
+ROLES = {
+    "left_out": "not released",
+    "quasi_identifier": "quasi-identifier: others know it",
+    "sensitive": "sensitive",
+    "identifier": "identifier, never released",
+    "keep": "released as it is",
+    "unit": "tells persons apart",
+}
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("kanon_sql.explore", "templates"),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _rendered(template: str, **context: Any) -> str:
+    return _environment().get_template(f"{template}.html.j2").render(**context)
+
+
+@cache
+def static(name: str) -> bytes:
+    """A file that the page is made of."""
+    if name == "report.css":
+        return html_style().encode()
+    return files("kanon_sql.explore").joinpath("static", name).read_bytes()
+
+
+# --- The page ------------------------------------------------------------------------------
+
+
+def opened(visit: Visit, settings: Settings) -> str:
+    """The whole page.
+
+    Args:
+        visit: whose it is.
+        settings: what is allowed.
+    """
+    controls = Markup(controlled(visit)) if visit.spec is not None else ""
+    return _rendered("page", visit=visit, settings=settings, version=__version__, controls=controls)
+
+
+def controlled(visit: Visit) -> str:
+    """The form alone, once what can be said in it has changed."""
+    return _rendered("controls", visit=visit, **_controls(visit))
+
+
+def _controls(visit: Visit) -> dict[str, Any]:
+    spec = visit.spec
+    assert spec is not None
+    last = next(reversed(visit.results.values()), None)
+    recoding = spec.recoding.label.removesuffix(":fast")
+    return {
+        "about": about(spec),
+        "privacy": privacy_controls(spec),
+        "columns": column_controls(spec, None if last is None else last.level_names),
+        "limit": limit_percent(spec),
+        "metrics": _with(METRICS, spec.search.metric),
+        "algorithms": _with(ALGORITHMS, spec.search.algorithm),
+        "recodings": _with(RECODINGS, recoding),
+        "recoding": recoding,
+    }
+
+
+def _with(known: Sequence[str], own: str) -> list[str]:
+    return [*known, *([] if own in known else [own])]
+
+
+def roles(drafted: Drafted) -> str:
+    """What each column is, as counts and names suggest."""
+    said = [line.removeprefix("# ") for line in drafted.text.splitlines() if line.startswith(_TOGETHER)]
+    rows = [
+        {
+            "name": item.profile.name, "type": item.profile.column.type, "distinct": number(item.profile.distinct),
+            "alone": percent(item.profile.distinct, max(1, item.profile.rows)), "role": item.role,
+            "reason": item.reason,
+        }
+        for item in drafted.columns
+    ]  # fmt: skip
+    return _rendered("roles", drafted=drafted, rows=rows, together=said, roles=ROLES)
+
+
+_TOGETHER = ("# All together", "# Of two,", "# No two ")
+
+
+# --- Answers -------------------------------------------------------------------------------
+
+
+def answered(visit: Visit, result: Result, *, again: bool = False) -> str:
+    """The figures of a plan: the verdict, what it costs, the levels, the warnings, the meter.
+
+    Args:
+        visit: who asked.
+        result: the plan.
+        again: it was told before, and nothing was asked of the database now.
+    """
+    run = read_run(result.to_dict(), "this result")
+    parts = run_parts(run, "answer")
+    levels = [] if run.node is None else level_cells(run.node, run.level_names)
+    return _rendered(
+        "answer", visit=visit, parts=parts, levels=levels, warnings=run.warnings, run=run,
+        again=again, cost=result.cost, stopped=result.stopped, metered=visit.metered,
+    )  # fmt: skip
+
+
+_LEFT_OUT = {"warnings", "search", "what-was-run"}
+"""Sections that the page shows in another place or way."""
+
+
+def in_full(visit: Visit, result: Result) -> str:
+    """All sections of a plan's report, with the lattice to look into and the groups that are hit hardest."""
+    run = read_run(result.to_dict(), "this result")
+    parts = run_parts(run, "full")
+    sections = [item for item in parts.sections if item[0] not in _LEFT_OUT]
+    search = [item for item in parts.sections if item[0] == "search"]
+    return _rendered(
+        "full", visit=visit, sections=sections, search=search, heights=heights(result), worst=worst(result.details)
+    )
+
+
+def worst(details: Details | None) -> list[tuple[str, str, str, str]]:
+    """Labels that lose the largest share of their rows: column, label, rows, share; merged labels are one."""
+    found = []
+    for column in () if details is None else details.distributions:
+        for cell in column.cells if column.source else ():
+            if cell.source and cell.released < cell.source:
+                label = "labels that few rows have, together" if cell.merged else cell.label or "NULL"
+                share = (cell.source - cell.released) / cell.source
+                found.append((share, column.name, label, cell.source, cell.released))
+    found.sort(key=lambda item: -item[0])
+    return [
+        (column, label, number(source), percent(source - released, source))
+        for _, column, label, source, released in found[:WORST]
+    ]
+
+
+def heights(result: Result) -> list[tuple[int, int]]:
+    """Each height of the lattice, highest first, and how many nodes it has; none where nothing is explained."""
+    counts: dict[int, int] = {}
+    for item in result.lattice or ():
+        counts[sum(item.node)] = counts.get(sum(item.node), 0) + 1
+    return sorted(counts.items(), reverse=True)
+
+
+def nodes_at(result: Result, height: int) -> str:
+    """The nodes of a height: levels by name, what is known, rows, metric, and why each is ruled out."""
+    data = result.to_dict()
+    columns = list(result.level_names or ())
+    own = [item for item in data["search"]["lattice"] if sum(item["node"]) == height]
+    order = {"evaluated": 0, "inferred": 1, "open": 2, "pruned": 3}
+    own.sort(key=lambda item: (not item["satisfied"], order[item["status"]], item["metric"] or item["bound"] or 0))
+    chosen = None if result.node is None else list(result.node.values())
+    rows = [
+        {
+            "vector": "[" + ", ".join(map(str, item["node"])) + "]",
+            "levels": [
+                (column, (result.level_names or {})[column][level])
+                for column, level in zip(columns, item["node"], strict=True)
+                if level
+            ],
+            "known": "chosen" if item["node"] == chosen or list(item["node"]) == chosen else known_in_words(item),
+            "figures": figures_in_words(item),
+            "why": why_in_words(item, columns, result.level_names),
+        }
+        for item in own[:LISTED]
+    ]
+    return _rendered("nodes", rows=rows, height=height, total=len(own))
+
+
+def compared(comparison: Comparison, prefix: str) -> str:
+    """Runs side by side."""
+    return _parts(comparison_parts(comparison, prefix), ("what-each-run-said", "what-was-run"))
+
+
+def reported(result: Any, prefix: str, title: str = "") -> str:
+    """The result of another verb, as its report says it; with a heading where the page has none for it."""
+    return _parts(run_parts(read_run(result.to_dict(), "this result"), prefix), ("what-was-run", "spec"), title)
+
+
+def _parts(parts: PageParts, left_out: Sequence[str], title: str = "") -> str:
+    sections = [item for item in parts.sections if item[0] not in left_out]
+    return _rendered("parts", parts=parts, sections=sections, title=title)
+
+
+def pinned(visit: Visit) -> str:
+    """The candidates that are kept."""
+    return _rendered("pinned", pinned={letter: _in_short(spec) for letter, spec in sorted(visit.pinned.items())})
+
+
+def _in_short(spec: Spec) -> str:
+    """What a spec asks for, on a line."""
+    asked = []
+    for requirement in spec.to_dict()["privacy"]:
+        ((name, options),) = requirement.items()
+        numbers = [f"{key} = {value:g}" for key, value in options.items() if type(value) in (int, float)]
+        asked.append(f"{name.replace('_', ' ')} {', '.join(numbers)}".strip())
+    return f"{'; '.join(asked)}; limit {limit_percent(spec)}; {spec.recoding.label}"
+
+
+def begun(visit: Visit) -> str:
+    """That there is a spec now: the page is to be opened anew."""
+    return _rendered("begun", visit=visit)
+
+
+def previewed(result: HierarchyResult) -> str:
+    """The labels of values that somebody typed."""
+    (item,) = result.hierarchies
+    rows = [labels for labels, _ in item.examples]
+    return _rendered("preview", item=item, rows=rows)
+
+
+# --- Meanwhile -----------------------------------------------------------------------------
+
+
+def waiting(visit: Visit, job: Job) -> str:
+    """How far a question is, and a button that stops it."""
+    return _rendered("waiting", visit=visit, job=job, nodes=number(job.nodes) if job.nodes else "")
+
+
+def problems(messages: Sequence[str]) -> str:
+    """What is wrong with what was asked."""
+    return _rendered("problems", messages=messages)
+
+
+def spec_name(spec: Spec) -> str:
+    """What a spec is called in the names of files."""
+    return (spec.shown or "spec").replace("/", "-").replace(" ", "-")

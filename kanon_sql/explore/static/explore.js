@@ -1,0 +1,131 @@
+"use strict";
+// The page's script: it sends the forms, shows what comes back where it belongs, and asks again while something runs.
+(() => {
+  const base = document.body.dataset.visit, find = (selector) => document.querySelector(selector);
+  const turns = new Map();  // per place, the number of what was asked last: older answers are dropped
+
+  const send = async (path, fields) => {
+    const asked = fields === undefined ? {} : { method: "POST", body: new URLSearchParams(fields) };
+    try {
+      const answer = await fetch(base + path, asked);
+      return { status: answer.status, text: await answer.text() };
+    } catch {
+      return { status: 0, text: '<ul class="problems"><li>The server does not answer. If it was ended, start kanon-sql explore again and open the address that it prints.</li></ul>' };
+    }
+  };
+
+  const show = (place, html) => {
+    place.innerHTML = html;
+    const started = place.querySelector("[data-reload]");
+    if (started) location.reload();
+    const short = place.querySelector("[data-short]");
+    if (short) find("#short").textContent = short.dataset.short;
+    if (place.querySelector("[data-more]")) ask("more", undefined, find("#more"), find("#more"));
+  };
+
+  // Ask, and show the answer in a place once there is one; what is wrong is shown in another.
+  const ask = async (path, fields, place, wrong) => {
+    const turn = (turns.get(place.id) ?? 0) + 1, isLast = () => turns.get(place.id) === turn;
+    turns.set(place.id, turn);
+    place.setAttribute("aria-busy", "true");
+    let answer = await send(path, fields), waited = null;
+    while (isLast() && answer.status === 202) {
+      if (waited === null) {
+        waited = document.createElement("div");
+        waited.className = "meanwhile";
+        place.prepend(waited);
+      }
+      const held = waited.contains(document.activeElement);
+      waited.innerHTML = answer.text;
+      if (held) waited.querySelector("button")?.focus();
+      const job = waited.querySelector("[data-job]").dataset.job;
+      await new Promise((done) => setTimeout(done, 300));
+      answer = await send(job);
+    }
+    waited?.remove();
+    if (!isLast()) return false;
+    place.removeAttribute("aria-busy");
+    const right = answer.status === 200;
+    if (wrong !== place) wrong.innerHTML = right ? "" : answer.text;
+    if (right || wrong === place) show(place, answer.text);
+    return right;
+  };
+
+  const controls = find("#controls"), problems = find("#problems");
+  const fields = (added) => {
+    const all = [...new FormData(controls)].filter(([name]) => added || !name.startsWith("add."));
+    const rules = controls.querySelectorAll('[name^="rule."]');
+    const same = new Set([...rules].filter((rule) => rule.value === rule.defaultValue).map((rule) => rule.name));
+    return all.filter(([name]) => !same.has(name));
+  };
+  let stale = false;  // the form is to be renewed with the next answer, whichever move that one is to
+  const moved = async (anew, added) => {
+    stale ||= anew;
+    const right = await ask("ask", fields(added), find("#answer"), problems);
+    if (right && (stale || controls.querySelector('input[name^="lowest."]'))) {
+      stale = false;
+      await renew();
+    }
+  };
+  // The form anew: requirements came or went, or levels have names now; what is open and has the focus stays so.
+  const renew = async () => {
+    const focus = document.activeElement?.id;
+    const open = [...controls.querySelectorAll("details")].map((item) => item.open);
+    const answer = await send("controls");
+    if (answer.status !== 200) return;
+    controls.innerHTML = answer.text;
+    controls.querySelectorAll("details").forEach((item, index) => { item.open = open[index] ?? false; });
+    if (focus) document.getElementById(focus)?.focus();
+  };
+
+  // A hierarchy out of its kind and its steps, as a spec writes it.
+  const build = (column) => {
+    const field = (name) => document.getElementById(`${name}.${column}`), kind = field("kind").value;
+    const steps = field("steps").value.trim();
+    if (kind === "" || (kind !== "none" && steps === "")) return;
+    field("rule").value = kind === "none" ? "{}" : `{${kind}: [${steps}]}`;
+    moved(true);
+  };
+
+  if (controls) {
+    let soon;
+    controls.addEventListener("input", (event) => {
+      if ("wait" in event.target.dataset || "change" in event.target.dataset) return;
+      clearTimeout(soon);
+      soon = setTimeout(() => moved("anew" in event.target.dataset), 120);
+    });
+    controls.addEventListener("change", (event) => {
+      if ("build" in event.target.dataset) build(event.target.dataset.build);
+      if ("change" in event.target.dataset) moved("anew" in event.target.dataset);
+    });
+    controls.addEventListener("submit", (event) => { event.preventDefault(); moved(false); });
+    moved(false);
+  }
+
+  document.addEventListener("submit", (event) => {
+    const form = event.target, place = find(form.dataset.into);
+    if (!place) return;
+    event.preventDefault();
+    if (form.dataset.sure && !confirm(form.dataset.sure)) return;
+    const given = [...new FormData(form)];
+    if (form.dataset.get) ask(`${form.dataset.get}?${new URLSearchParams(given)}`, undefined, place, place);
+    else ask(form.dataset.post, given, place, place);
+  });
+
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    const asked = button.dataset;
+    if (asked.stop) send(asked.stop, []);
+    else if ("anew" in asked) moved(true, true);
+    else if ("ask" in asked) moved(false);
+    else if ("again" in asked) { await send("again", []); moved(false); }
+    else if (asked.preview) {
+      const rule = document.getElementById(`rule.${asked.preview}`), values = document.getElementById(`values.${asked.preview}`);
+      const place = document.getElementById(`preview-${asked.preview}`);
+      ask("preview", [["column", asked.preview], ["values", values.value], [rule.name, rule.value]], place, place);
+    }
+  });
+
+  document.querySelectorAll("form[data-now]").forEach((form) => form.requestSubmit());
+})();

@@ -1,0 +1,99 @@
+"""``explore`` as the tests run it: the server in a thread of this process, and somebody who asks it over HTTP."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from kanon_sql.engines import Engine
+from kanon_sql.explore import Settings, prepare
+from kanon_sql.spec import Spec
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server said."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+
+@dataclass
+class Somebody:
+    """A program that talks to the server as a browser would.
+
+    Attributes:
+        address: as it was printed.
+        heard: every answer, the headers included.
+        visit: the path of the page.
+    """
+
+    address: str
+    cookie: str | None = None
+    visit: str = ""
+    heard: list[Answer] = field(default_factory=list)
+
+    @property
+    def host(self) -> str:
+        return urlsplit(self.address).netloc
+
+    def send(self, path: str, fields: Mapping[str, str] | None = None, **headers: str) -> Answer:
+        """One request; headers as keywords, with ``_`` for ``-``; an empty one is not sent."""
+        connection = http.client.HTTPConnection("127.0.0.1", urlsplit(self.address).port, timeout=60)
+        sent = {"Host": self.host, "Sec-Fetch-Site": "same-origin"}
+        body, method = None, "GET"
+        if fields is not None:
+            method, body = "POST", urlencode(fields)
+            sent |= {"Origin": f"http://{self.host}", "Content-Type": "application/x-www-form-urlencoded"}
+        if self.cookie is not None:
+            sent["Cookie"] = self.cookie
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, path, body, {name: value for name, value in sent.items() if value})
+        answer = connection.getresponse()
+        found = Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read().decode())
+        connection.close()
+        self.heard.append(found)
+        return found
+
+    def enter(self) -> None:
+        """Open the printed address, keep the cookie, and have a page."""
+        parts = urlsplit(self.address)
+        entered = self.send(f"/?{parts.query}", Sec_Fetch_Site="none")
+        assert entered.status == 200
+        self.cookie = entered.headers["set-cookie"].partition(";")[0]
+        self.open()
+
+    def open(self) -> None:
+        """A page of one's own."""
+        self.visit = self.send("/").headers["location"]
+
+    def ask(self, what: str, fields: Mapping[str, str] | None = None) -> Answer:
+        """Ask a page, and wait for the answer."""
+        found = self.send(self.visit + what, fields)
+        while found.status == 202:
+            (job,) = re.findall(r'data-job="([^"]*)"', found.text)
+            time.sleep(0.02)
+            found = self.send(self.visit + job)
+        return found
+
+
+@contextmanager
+def explored(connect: Callable[[], Engine], spec: Spec | None, **settings: Any) -> Iterator[Somebody]:
+    """A server that runs inside, and somebody who has the address."""
+    ready = prepare(connect, spec, Settings(settings.pop("database", "the database"), **settings), port=0)
+    thread = threading.Thread(target=ready.run)
+    thread.start()
+    try:
+        yield Somebody(ready.address)
+    finally:
+        ready.server.should_exit = True
+        thread.join(30)
+        assert not thread.is_alive()

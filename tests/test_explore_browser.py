@@ -1,0 +1,310 @@
+"""``explore`` in a real browser: whole walks, the keyboard alone, narrow and wide, light and dark, what goes wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from command_line import SPEC, make_clinic
+from explorers import explored
+
+import kanon_sql
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+
+playwright = pytest.importorskip("playwright.sync_api") if not os.environ.get("KANON_REQUIRE_BROWSER") else None
+TEXT = SPEC.replace("incognito", "optimal")
+WAIT = 60_000
+"""Milliseconds until something is missed, on a machine that does much else."""
+
+
+@pytest.fixture(scope="module")
+def chromium(browser: str) -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=browser, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def clinic_file(tmp_path: Path) -> Path:
+    make_clinic(tmp_path / "clinic.duckdb")
+    return tmp_path / "clinic.duckdb"
+
+
+@contextmanager
+def page_of(chromium: Any, address: str, width: int = 1440, **options: Any) -> Iterator[Any]:
+    """A page, whose script must not fail and whose policy nothing may break."""
+    context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
+    page, wrong = context.new_page(), []
+    page.set_default_timeout(WAIT)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: wrong.append(message.text) if "Failed to load" not in message.text else None)
+    page.goto(address)
+    yield page
+    assert wrong == []
+    context.close()
+
+
+def answered(page: Any, words: str) -> None:
+    """Wait until an answer has some words, and all the rest is there, too."""
+    page.wait_for_function(
+        "(words) => document.querySelector('#answer')?.innerText.includes(words)"
+        " && !document.querySelector('[aria-busy]')",
+        arg=words,
+    )
+
+
+def refuse_violations(page: Any) -> None:
+    """No rule of axe-core is broken, the best practices among them."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    assert [(item["id"], [node["html"] for node in item["nodes"]]) for item in found] == []
+
+
+def overflow(page: Any) -> int:
+    return int(page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+# --- Walks ---------------------------------------------------------------------------------
+
+
+def test_from_a_csv_file_to_a_published_release(
+    chromium: Any, clinic_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with duckdb.connect(str(clinic_file)) as connection:
+        connection.execute(f"COPY visits TO '{tmp_path / 'visits.csv'}'")
+        connection.execute("DROP TABLE visits")
+    monkeypatch.chdir(tmp_path)
+    connect = partial(kanon_sql.connect, clinic_file)
+    with explored(connect, None, may_publish=True) as somebody, page_of(chromium, somebody.address) as page:
+        page.get_by_label("Table, or a CSV or Parquet file").fill("nowhere.csv")
+        page.get_by_role("button", name="Suggest roles").click()
+        page.wait_for_selector("#roles .problems")
+        page.get_by_label("Table, or a CSV or Parquet file").fill("visits.csv")
+        page.get_by_role("button", name="Suggest roles").click()
+        page.wait_for_selector("#roles table")
+        refuse_violations(page)
+        for name, role in (("name", "identifier"), ("age", "quasi_identifier"), ("diagnosis", "sensitive")):
+            page.get_by_label(name, exact=True).select_option(role)
+        page.get_by_role("button", name="Begin with these").click()
+        answered(page, "5-anonymity")
+        page.get_by_label("recoding").select_option("full_domain")
+        page.get_by_label("k of k-anonymity").fill("8")
+        answered(page, "8-anonymity")
+        page.get_by_label("rows that may be suppressed").fill("10")
+        answered(page, "no read of the source")
+        page.locator("summary", has_text=re.compile("^age$")).click()
+        page.get_by_label("build it by for age").select_option("intervals")
+        page.get_by_label("each level of age").fill("5, 10, 30")
+        page.get_by_label("each level of age").press("Tab")
+        page.wait_for_function("() => document.getElementById('highest.0').innerText.includes('bands of 30')")
+        answered(page, "PASS")
+        page.get_by_label("try it on values, such as 37, 52 of age").fill("37, 52")
+        page.get_by_role("button", name="Preview the labels of age").click()
+        page.wait_for_selector("#preview-0 table")
+        assert "[30, 60)" in page.inner_text("#preview-0")
+        page.get_by_label("up to level of age").select_option("2")
+        page.get_by_label("weight of age").fill("3")
+        answered(page, "PASS")
+        page.get_by_role("button", name="Keep this as A").click()
+        page.get_by_label("k of k-anonymity").fill("20")
+        answered(page, "20-anonymity")
+        page.get_by_role("button", name="Keep this as B").click()
+        page.wait_for_function("() => document.querySelector('#pinned').innerText.includes('B')")
+        page.get_by_role("button", name="Compare A and B").click()
+        page.wait_for_selector("#candidates .part")
+        page.get_by_role("button", name="Draw the curve").click()
+        page.wait_for_selector("#curve svg")
+        page.get_by_role("button", name="List its nodes").click()
+        page.wait_for_selector("#nodes table")
+        page.get_by_role("button", name="Measure").click()
+        page.wait_for_selector("#risk .part")
+        refuse_violations(page)
+        with page.expect_download() as saving:
+            page.get_by_role("link", name="Save the spec").click()
+        assert kanon_sql.Spec.parse(Path(saving.value.path()).read_text()).quasi_identifiers["age"].weight == 3
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.get_by_role("button", name="Publish the release").click()
+        page.wait_for_selector("#published .pass")
+        assert "Published" in page.inner_text("#published")
+        page.get_by_role("button", name="Attack it").click()
+        page.wait_for_selector("#attacks .part")
+        refuse_violations(page)
+    with duckdb.connect(str(clinic_file), read_only=True) as connection:
+        ((rows, smallest),) = connection.execute(
+            "SELECT SUM(n), MIN(n) FROM (SELECT COUNT(*) AS n FROM visits_release GROUP BY ALL)".replace(
+                "GROUP BY ALL", "GROUP BY age, zip"
+            )
+        ).fetchall()
+    assert rows > 500
+    assert smallest >= 20
+
+
+def test_the_keyboard_alone_is_enough(chromium: Any, clinic_file: Path) -> None:
+    connect = partial(kanon_sql.connect, clinic_file, read_only=True)
+    with explored(connect, kanon_sql.Spec.parse(TEXT)) as somebody, page_of(chromium, somebody.address) as page:
+        answered(page, "5-anonymity")
+
+        def tab_to(name: str, most: int = 60) -> None:
+            for _ in range(most):
+                page.keyboard.press("Tab")
+                focused = page.evaluate(
+                    "() => (document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()"
+                )
+                if name in focused:
+                    ring = page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
+                    assert ring != "none", f"one sees where {name} is"
+                    return
+            raise AssertionError(f"no Tab leads to {name}")
+
+        tab_to("Skip to the answer")
+        page.keyboard.press("Enter")
+        assert page.evaluate("() => document.activeElement.id") == "answer"
+        page.reload()
+        answered(page, "5-anonymity")
+        tab_to("k of k-anonymity")
+        page.keyboard.press("ArrowUp")
+        answered(page, "6-anonymity")
+        assert page.evaluate("() => document.activeElement.id") == "privacy.0.k", "the focus stays"
+        tab_to("recoding")
+        page.keyboard.press("ArrowDown")
+        page.wait_for_function("() => document.getElementById('recoding').value === 'local'")
+        answered(page, "6-anonymity")
+        tab_to("age")
+        page.keyboard.press("Enter")
+        tab_to("weight of age")
+        tab_to("Draw the curve")
+        page.keyboard.press("Space")
+        page.wait_for_selector("#curve svg")
+
+
+# --- Looks ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scale"), [(380, 1), (1440, 1), (720, 2)], ids=["380", "1440", "zoomed 200 %"])
+def test_nothing_is_wider_than_the_window_and_no_rule_of_axe_is_broken(
+    chromium: Any, clinic_file: Path, width: int, scale: int, scheme: str
+) -> None:
+    connect = partial(kanon_sql.connect, clinic_file, read_only=True)
+    with (
+        explored(connect, kanon_sql.Spec.parse(TEXT)) as somebody,
+        page_of(chromium, somebody.address, width, color_scheme=scheme, device_scale_factor=scale) as page,
+    ):
+        answered(page, "5-anonymity")
+        for item in page.query_selector_all("#controls details > summary"):
+            item.click()
+        page.get_by_role("button", name="List its nodes").click()
+        page.wait_for_selector("#nodes table")
+        page.get_by_label("k of k-anonymity").fill("0")
+        page.wait_for_selector("#problems li")
+        seen = page.locator("#problems li").bounding_box()
+        assert seen["y"] + seen["height"] <= 900, "what is wrong is seen where one types"
+        assert overflow(page) <= 0
+        refuse_violations(page)
+        ground = page.evaluate("() => getComputedStyle(document.querySelector('.kanon')).backgroundColor")
+        assert (sum(map(int, re.findall(r"\d+", ground)[:3])) < 200) == (scheme == "dark")
+
+
+@pytest.mark.parametrize("width", [380, 1440])
+def test_the_page_that_asks_for_a_table_breaks_no_rule(chromium: Any, clinic_file: Path, width: int) -> None:
+    connect = partial(kanon_sql.connect, clinic_file, read_only=True)
+    with (
+        explored(connect, None, table="visits") as somebody,
+        page_of(chromium, somebody.address, width) as page,
+    ):
+        page.wait_for_selector("#roles table")
+        refuse_violations(page)
+        assert overflow(page) <= 0
+
+
+# --- What goes wrong -----------------------------------------------------------------------
+
+
+def test_two_tabs_have_controls_of_their_own(chromium: Any, clinic_file: Path) -> None:
+    connect = partial(kanon_sql.connect, clinic_file, read_only=True)
+    with explored(connect, kanon_sql.Spec.parse(TEXT)) as somebody, page_of(chromium, somebody.address) as first:
+        answered(first, "5-anonymity")
+        second = first.context.new_page()
+        second.set_default_timeout(WAIT)
+        second.goto(somebody.address.partition("?")[0])
+        first.get_by_label("k of k-anonymity").fill("9")
+        second.get_by_label("k of k-anonymity").fill("7")
+        answered(first, "9-anonymity")
+        answered(second, "7-anonymity")
+        first.get_by_label("rows that may be suppressed").fill("3")
+        answered(first, "9-anonymity")
+        assert first.url != second.url
+
+
+def test_a_search_of_minutes_is_stopped_at_the_best_so_far(chromium: Any, clinic_file: Path) -> None:
+    def slow() -> Any:
+        engine = kanon_sql.connect(clinic_file, read_only=True)
+        fetch: Callable[..., Any] = engine.fetch
+
+        def waits(statement: Any, limit: int) -> Any:
+            rows = fetch(statement, limit)
+            if statement.name == "evaluate/node":
+                time.sleep(2)
+            return rows
+
+        engine.fetch = waits  # type: ignore[method-assign]
+        return engine
+
+    spec = kanon_sql.Spec.parse(TEXT.replace("optimal", "bottom_up").replace("limit: 0.05", "limit: 0.3"))
+    with explored(slow, spec) as somebody, page_of(chromium, somebody.address) as page:
+        page.wait_for_selector(".waiting:has-text('searching the lattice'):has-text('nodes evaluated')")
+        refuse_violations(page)
+        page.get_by_role("button", name=re.compile("^Stop")).click()
+        page.wait_for_selector("#answer .stopped")
+        assert "The search was interrupted: this is the best so far" in page.inner_text("#answer")
+
+
+def started(*arguments: object) -> tuple[subprocess.Popen[str], str]:
+    """The program itself, and the address that it prints."""
+    command = [sys.executable, "-m", "kanon_sql", "explore", *map(str, arguments), "--no-browser"]
+    program = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert program.stdout is not None
+    return program, program.stdout.readline().strip()
+
+
+def test_a_server_that_was_killed_is_told_and_another_one_has_another_address(
+    chromium: Any, clinic_file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "spec.yml").write_text(TEXT)
+    program, address = started(tmp_path / "spec.yml", "-d", clinic_file)
+    again = None
+    try:
+        with page_of(chromium, address) as page:
+            answered(page, "5-anonymity")
+            program.kill()
+            program.wait(30)
+            page.get_by_label("k of k-anonymity").fill("6")
+            page.wait_for_selector("#problems:has-text('The server does not answer')")
+            port = re.findall(r":(\d+)/", address)[0]
+            again, other = started(tmp_path / "spec.yml", "-d", clinic_file, "--port", port)
+            page.get_by_label("k of k-anonymity").fill("7")
+            page.wait_for_selector("#problems:has-text('needs the whole address')")
+            page.goto(other)
+            answered(page, "5-anonymity")
+            again.terminate()
+            assert again.wait(30) == 0, "told to end, it ends in good order"
+    finally:
+        for left in (program, again):
+            if left is not None and left.poll() is None:
+                left.kill()
+                left.wait(30)
