@@ -15,6 +15,8 @@ from typing import Any
 import duckdb
 import pytest
 from command_line import COMMAND, SECRET, SPEC, VERBS, refused, run, spawn
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from kanon_sql.report.words import metric, number, percent, shown
 
@@ -164,6 +166,10 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path, monkeypat
         of_rows = SPEC.replace("  - l_diversity: {attribute: diagnosis, l: 2}\n", "")
         (clinic / "spec.yml").write_text(f"{of_rows}state: kanon_state\nincrements: {{watermark: day}}\n")
         assert run("anonymize", "spec.yml", "-d", "clinic.duckdb").exit_code == 0
+    if verb == "certify":
+        assert run("anonymize", "spec.yml", "-d", "clinic.duckdb").exit_code == 0
+        private = Ed25519PrivateKey.generate()
+        (clinic / "key.pem").write_bytes(private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     if verb == "apply":
         (clinic / "spec.yml").write_text(f"{SPEC}recoding: {{keep: learned}}\n")
         assert run("anonymize", "spec.yml", "-d", "clinic.duckdb").exit_code == 0

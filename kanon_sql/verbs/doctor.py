@@ -103,7 +103,7 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
         VerbCheck("ledger", True, "the right to read, and a release that entered into one"),
         *(
             VerbCheck(name, searches, "scratch tables, or none of them (inline)")
-            for name in ("hierarchy", "plan", "compare", "explore")
+            for name in ("hierarchy", "plan", "compare", "explore", "certify")
         ),
         VerbCheck(
             "dbt",

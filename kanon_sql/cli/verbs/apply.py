@@ -82,7 +82,7 @@ def apply(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    """Release new rows by a recoding that was kept, or release nothing.
+    """Release new rows by a recoding that was kept, or nothing.
 
     A spec with recoding: {keep: NAME} leaves the levels or the classes of its release
     beside it. New rows of the same columns get the labels of the class that covers them and

@@ -29,7 +29,7 @@ __all__ = ["certify"]
 @program.command(
     epilog=examples(
         "kanon-sql certify spec.yml -d clinic.duckdb --out certificate",
-        'kanon-sql certify spec.yml -d clinic.duckdb --out certificate --by "Data office" --sign key.pem',
+        "kanon-sql certify spec.yml -d clinic.duckdb --out signed --sign key.pem",
         "python certificate/verify_certificate.py certificate -d clinic.duckdb",
     )
 )

@@ -63,7 +63,7 @@ def explore(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    """Open a page on this machine to see what k, limits and levels cost, and decide.
+    """Open a page that shows what k, limits and levels cost.
 
     The address is printed with a token, without which nobody else on this machine can use the
     page. The source is read once; every control then asks what was counted. Nothing is written

@@ -87,7 +87,7 @@ def refresh(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    """Add new rows to a release that grows, at the cost of these alone.
+    """Add new rows to a release that grows, and take rows out.
 
     A spec with state: {schema: ...} keeps what it takes beside its first release; increments:
     {watermark: COLUMN} says which rows are new. What is added is verified as a release by
