@@ -541,7 +541,9 @@ def test_another_watermark_takes_no_row_twice(
 ) -> None:
     """Two rows of c wait; taken once more, by a watermark that was never reached, they would be four."""
     connection.execute("CREATE TABLE numbered AS SELECT *, 100 + row_number() OVER () AS number FROM visits")
-    asked = [spec(source="numbered", increments=None if name is None else {"watermark": name}) for name in (first, then)]
+    asked = [
+        spec(source="numbered", increments=None if name is None else {"watermark": name}) for name in (first, then)
+    ]
     with kanon_sql.connect(connection) as engine:
         assert kanon_sql.anonymize(engine, asked[0]).passed
         with pytest.raises(SpecError, match="nulls or watermark than this spec has"):
