@@ -87,7 +87,7 @@ def _query(workspace: Workspace, choice: Choice, unit: str | None) -> Statement:
         made = inline_label(spec, columns[lookup.name], lookup, level, f"q{lookup.index}")
         why = workspace.dialect.differs_by_session(columns[lookup.name].kind, columns[lookup.name].type)
         if why is not None and not made.is_top:
-            raise UnsupportedError(f"release.view: {lookup.name}: {why}, or publish a table")
+            raise UnsupportedError(f"release.view: {lookup.name}: {why}; publish a table otherwise")
         labels.append(
             {
                 "name": f"l{lookup.index}",

@@ -274,8 +274,8 @@ def refuse_other_state(spec: Spec, state: State, columns: Sequence[str]) -> None
         raise SpecError(
             f"state: {format_table_name(state.release)} was begun with other quasi-identifiers, hierarchies, sensitive "
             "or kept columns, unit, requirements, nulls or watermark than this spec has, and what was released cannot "
-            "be taken back; use the spec that it was begun with. To begin anew, drop the state by kanon-sql clean --state, "
-            "and release under another name"
+            "be taken back; use the spec that it was begun with. To begin anew, drop the state by kanon-sql clean "
+            "--state, and release under another name"
         )
     missing = [name for name in state.columns if name not in columns]
     if missing:
