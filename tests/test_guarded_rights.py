@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -182,3 +183,80 @@ def test_a_reader_of_clickhouse_reaches_below_a_view() -> None:
         subject.execute("DELETE FROM plain WHERE a = 'x'")
         assert subject.fetch("SELECT max(n) FROM windowed") == [(2,)]
         assert subject.fetch("SELECT max(n) FROM windowed SETTINGS apply_deleted_mask = 0") == [(3,)]
+
+
+SETTINGS = ("SET extra_float_digits = -5", "SET DateStyle = 'German'", "SET IntervalStyle = 'sql_standard'")
+
+
+@pytest.mark.xdist_group("postgres views")
+def test_no_session_in_postgres_makes_other_classes() -> None:
+    """With fewer digits, the two rows of 7.00000000000001 would be in the class of 7, and be the difference."""
+    with subject_of("postgres") as subject:
+        rows = [(7.0, f"d{number}") for number in range(4)] + [(7.00000000000001, "rare")] * 2
+        subject.execute("CREATE TABLE people (weight DOUBLE PRECISION, dx TEXT)")
+        subject.execute(f"INSERT INTO people VALUES {', '.join(map(str, rows))}")
+        asked = {**SPEC, "quasi_identifiers": {"weight": {"maximum_level": 0}}, "keep": []}
+        with subject.connect() as engine:
+            kanon_sql.anonymize(engine, Spec.from_dict(asked)).raise_for_failure()
+        reader = Reader(subject.url)  # type: ignore[attr-defined]
+        expected = sorted(("7", f"d{number}") for number in range(4))
+        for setting in ("SET TimeZone = 'Asia/Tokyo'", "SET extra_float_digits = 3", *SETTINGS):
+            with reader.engine.connect() as connection:
+                connection.exec_driver_sql(setting)
+                if setting in SETTINGS:
+                    with pytest.raises(Exception, match="this view is read with DateStyle ISO"):
+                        connection.exec_driver_sql("SELECT * FROM shown")
+                else:
+                    assert sorted(map(tuple, connection.exec_driver_sql("SELECT * FROM shown"))) == expected
+        for number, asked_by in enumerate(("f.changed, s.*", "s.*, (SELECT changed FROM f)")):
+            query = "WITH f AS MATERIALIZED (SELECT set_config('extra_float_digits', '-5', false) AS changed) "
+            answer = reader.try_to(f"{query} SELECT {asked_by} FROM {('f, shown AS s', 'shown AS s')[number]}")
+            assert "rare" not in answer
+        subject.drop("shown", "VIEW")
+        subject.drop("people")
+
+
+@pytest.mark.xdist_group("mariadb views")
+@pytest.mark.parametrize(
+    ("unit", "asked"),
+    [("who", [{"k_anonymity": 3}]), (None, [{"k_anonymity": 3}, {"l_diversity": {"attribute": "dx", "l": 3}}])],
+)
+def test_no_session_in_mariadb_sorts_by_the_beginning_of_a_text(unit: str | None, asked: list[Any]) -> None:
+    """Two persons or diagnoses that differ after 64 bytes, by turns, would be counted as often as they alternate."""
+    long = "x" * 90
+    rows = [("Rome", f"{long}{number}", f"{long}{number}") for number in range(6)]
+    rows += [("Oslo", f"{long}{number % 2}", f"{long}{number % 2}") for number in range(12)]
+    random.Random(1).shuffle(rows)
+    with subject_of("mariadb") as subject:
+        subject.table("people", {"city": "text", "who": "text", "dx": "text"}, rows)
+        changes = {"quasi_identifiers": {"city": {"maximum_level": 0}}, "keep": [], "unit": unit, "privacy": asked}
+        limit = {"suppression": {"limit": 0.9}}
+        with subject.connect() as engine:
+            kanon_sql.anonymize(engine, Spec.from_dict({**SPEC, **changes, **limit})).raise_for_failure()
+        reader = Reader(subject.url)  # type: ignore[attr-defined]
+        expected = sorted((city, dx) for city, _, dx in rows if city == "Rome")
+        for length in (1, 64, 200, 1024):
+            with reader.engine.connect() as connection:
+                connection.exec_driver_sql(f"SET max_sort_length = {length}")
+                (found,) = connection.exec_driver_sql("SELECT @@max_sort_length").one()
+                assert found >= 64  # what a sort key of a text is shorter than
+                answer = [tuple(row) for row in connection.exec_driver_sql("SELECT * FROM shown")]
+            assert sorted(answer) == expected
+        subject.drop("shown", "VIEW")
+        subject.drop("people")
+
+
+@pytest.mark.xdist_group("mariadb views")
+@pytest.mark.parametrize(("kind", "why"), [("TIMESTAMP", "time_zone"), ("CHAR(30)", "sql_mode")])
+def test_no_session_in_mariadb_makes_other_labels(kind: str, why: str) -> None:
+    with subject_of("mariadb") as subject:
+        subject.execute(f"CREATE TABLE people (came {kind} NULL, dx VARCHAR(9))")
+        subject.execute("INSERT INTO people VALUES " + ", ".join(["('2026-03-01 23:30:00', 'flu')"] * 4))
+        asked = {**SPEC, "quasi_identifiers": {"came": {"prefix": [10], "maximum_level": 1}}, "keep": []}
+        with subject.connect() as engine:
+            with pytest.raises(UnsupportedError, match=f"came: a reader chooses by {why}"):
+                kanon_sql.anonymize(engine, Spec.from_dict(asked))
+            whole = {**asked, "quasi_identifiers": {"came": {"prefix": [10], "minimum_level": 2}}}
+            assert kanon_sql.anonymize(engine, Spec.from_dict(whole)).passed  # all are one class, whatever they are
+        subject.drop("shown", "VIEW")
+        subject.drop("people")

@@ -7,8 +7,10 @@ import json
 import random
 import re
 import shutil
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -319,9 +321,9 @@ def test_what_a_refresh_needs(connection: duckdb.DuckDBPyConnection, engine: Eng
     with pytest.raises(SpecError, match="leave the state out to apply"):
         kanon_sql.apply(engine, spec(), "learned")
     with pytest.raises(SpecError, match="the source has no column 'when'"):
-        kanon_sql.refresh(engine, spec(increments={"watermark": "when"}))
+        kanon_sql.anonymize(engine, spec(release="other_release", increments={"watermark": "when"}))
     with pytest.raises(SpecError, match="is of type VARCHAR; expected whole numbers"):
-        kanon_sql.refresh(engine, spec(increments={"watermark": "zip"}))
+        kanon_sql.anonymize(engine, spec(release="other_release", increments={"watermark": "zip"}))
     connection.execute("INSERT INTO visits VALUES (NULL, 'aa1', 'flu')")
     with pytest.raises(SpecError, match="1 rows have no 'day'"):
         kanon_sql.refresh(engine, spec())
@@ -528,3 +530,52 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "would vanish" in refused(run("refresh", "growing.json"), 2)
     listed = run("clean", "-d", "clinic.duckdb", "--state", "--format", "json", "-q")
     assert [item["state"] for item in json.loads(listed.stdout)["objects"]] == ["state of a release"]
+
+
+# --- rows that would be taken twice --------------------------------------------------------
+
+
+@pytest.mark.parametrize(("first", "then"), [(None, "day"), ("day", "number"), ("day", None)])
+def test_another_watermark_takes_no_row_twice(
+    connection: duckdb.DuckDBPyConnection, first: str | None, then: str | None
+) -> None:
+    """Two rows of c wait; taken once more, by a watermark that was never reached, they would be four."""
+    connection.execute("CREATE TABLE numbered AS SELECT *, 100 + row_number() OVER () AS number FROM visits")
+    asked = [
+        spec(source="numbered", increments=None if name is None else {"watermark": name}) for name in (first, then)
+    ]
+    with kanon_sql.connect(connection) as engine:
+        assert kanon_sql.anonymize(engine, asked[0]).passed
+        with pytest.raises(SpecError, match="nulls or watermark than this spec has"):
+            kanon_sql.refresh(engine, asked[1], **({} if then else {"inserted": "numbered", "batch": "again"}))
+    assert released(connection) == {"aa*": 4, "bb*": 4}
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [("zip, disease", "the table has no column 'day'"), ("NULL::INTEGER AS day, zip, disease", "2 rows have no 'day'")],
+)
+def test_late_rows_say_that_no_later_run_takes_them(
+    connection: duckdb.DuckDBPyConnection, engine: Engine, columns: str, why: str
+) -> None:
+    visits(connection, 2, "dd")
+    with pytest.raises(SpecError, match=why):
+        kanon_sql.refresh(engine, spec(), inserted=f"SELECT {columns} FROM visits WHERE day = 2", batch="late")
+
+
+def test_a_watermark_that_text_changes_is_refused(tmp_path: Path) -> None:
+    """SQLite writes fifteen digits: rows above that would be taken again with every refresh."""
+    path = tmp_path / "clinic.sqlite"
+    with closing(sqlite3.connect(path)) as opened, opened:
+        opened.execute("CREATE TABLE visits (day REAL, zip TEXT, disease TEXT)")
+        rows = [(2461000.0, "aa1", "flu")] * 4 + [(2461000.123456781, "cc1", "flu")] * 2
+        opened.executemany("INSERT INTO visits VALUES (?, ?, ?)", rows)
+    growing = spec(state={"schema": "main"})
+    why = "another once it was written as text"
+    with kanon_sql.connect(f"sqlite:///{path}") as opened_engine, pytest.raises(SpecError, match=why):
+        kanon_sql.anonymize(opened_engine, growing)
+    with closing(sqlite3.connect(path)) as opened, opened:
+        opened.execute("UPDATE visits SET day = round(day, 2)")
+    with kanon_sql.connect(f"sqlite:///{path}") as opened_engine:
+        assert kanon_sql.anonymize(opened_engine, growing).passed
+        assert kanon_sql.refresh(opened_engine, growing).message == "nothing was changed: there are no new rows"

@@ -15,18 +15,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from kanon_sql.engines import Engine, Workspace
+from kanon_sql.engines import Column, Engine, Workspace
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.hierarchies import exact_value, inline_label
 from kanon_sql.models import PrivacyModel
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.write_source import UNIT, free_name, outputs_of
 from kanon_sql.spec import Spec
-from kanon_sql.sql import Creation, Relation, Sql, Statement, mark_text, render, slot, source_relation
+from kanon_sql.sql import Creation, Relation, Sql, Statement, identifier, mark_text, render, slot, source_relation
 
 __all__ = ["created_view", "guarded_table", "refuse_forgotten", "refuse_unguardable", "view_notes"]
 
 _TEMPORARY = ("temp", "pg_temp")
+
+_TEXTS = ("text", "other")
+"""Kinds of columns that are compared as text."""
+
+_SAME_IN_SESSIONS = ("integer", "decimal", "text")
+"""Kinds of columns whose values have the same text in every session."""
 
 
 def refuse_unguardable(engine: Engine, spec: Spec, models: Sequence[PrivacyModel]) -> None:
@@ -69,12 +75,19 @@ def _not_by_windows(model: PrivacyModel, *, by_person: bool) -> str | None:
 
 
 def _query(workspace: Workspace, choice: Choice, unit: str | None) -> Statement:
-    """The view's query; with who each row is about under the name ``unit``."""
+    """The view's query; with who each row is about under the name ``unit``.
+
+    Raises:
+        UnsupportedError: a session of a reader's would make other labels.
+    """
     spec, columns, sets = choice.spec, choice.columns, choice.sets
     source = "kanon_source"
     labels = []
     for lookup, level in zip(sets.lookups, choice.levels, strict=True):
         made = inline_label(spec, columns[lookup.name], lookup, level, f"q{lookup.index}")
+        why = workspace.dialect.differs_by_session(columns[lookup.name].kind, columns[lookup.name].type)
+        if why is not None and not made.is_top:
+            raise UnsupportedError(f"release.view: {lookup.name}: {why}; publish a table otherwise")
         labels.append(
             {
                 "name": f"l{lookup.index}",
@@ -85,7 +98,7 @@ def _query(workspace: Workspace, choice: Choice, unit: str | None) -> Statement:
                 "is_float": columns[lookup.name].kind == "float",
             }
         )
-    outputs, others, order = [], [], [str(item["name"]) for item in labels]
+    outputs, others, ties, order = [], [], [], [str(item["name"]) for item in labels]
     for number, item in enumerate(outputs_of(choice)):
         name = str(item["name"])
         if item["lookup"] is not None:
@@ -96,11 +109,17 @@ def _query(workspace: Workspace, choice: Choice, unit: str | None) -> Statement:
         if columns[name].kind != "ambiguous":  # its text does not tell its values apart, so it cannot order them
             others.append({"name": f"e{number}", "value": exact_value(columns[name], source)})
             order.append(f"e{number}")
+            if workspace.dialect.sorts_prefixes and columns[name].kind in _TEXTS:
+                others.append({"name": f"s{number}", "value": _sort_key(columns[name], source)})
+                ties.append(f"s{number}")
     if spec.unit is not None:
         others.append({"name": "kanon_person", "value": exact_value(columns[spec.unit], source)})
+        others.append({"name": "person_key", "value": _sort_key(columns[spec.unit], source)})
     attributes = list(dict.fromkeys(model.attribute for model in choice.models if model.attribute is not None))
     keys = [str(item["name"]) for item in labels if not item["is_top"]]
-    over = render("evaluate/window", names=keys)
+    sorted_by = [f"k{key}" if workspace.dialect.sorts_prefixes else key for key in keys]
+    sort_keys = [key for key in sorted_by if key not in keys]
+    over = render("evaluate/window", names=sorted_by)
     measures, conditions = [], []
     for number, model in enumerate(choice.models):
         name = "class_size" if model.attribute is None else f"m{number}"
@@ -110,29 +129,41 @@ def _query(workspace: Workspace, choice: Choice, unit: str | None) -> Statement:
         conditions.append(_condition(model, name))
     forms, fills = _forms(workspace, choice, attributes)
     fills["source"] = _lasting(workspace, spec)
+    session = workspace.dialect.guard_session
+    if session is not None and any(columns[name].kind not in _SAME_IN_SESSIONS for name in _judged(spec, attributes)):
+        fills["session"] = session
     shape = workspace.compiler.shape(
         "release/guarded",
         (workspace.run_id, unit, choice.levels),
         lambda: {
             "labels": labels,
             "exact": [str(item["value"]) for item in labels],
-            "inner": [str(item["name"]) for item in (*labels, *others)],
+            "inner": [*(str(item["name"]) for item in (*labels, *others)), *sort_keys],
+            "sort_keys": bool(sort_keys),
             "others": others,
             "outputs": outputs,
             "attributes": list(range(len(attributes))),
-            "values": [exact_value(columns[name], source) for name in attributes],
-            "keys": keys,
+            "values": [_sort_key(columns[name], source) for name in attributes],
+            "keys": sorted_by,
             "measures": measures,
             "conditions": conditions,
-            "order": order,
+            "order": [*order, *sort_keys, *ties],
             "by_person": spec.unit is not None,
             "skips_nulls": spec.nulls != "value",
             "unit": unit,
             "forms": forms,
+            "session": "session" in fills,
             "mark": mark_text(workspace.run_id),
         },
     )
     return workspace.compiler.fill("release/guarded", shape, fills)
+
+
+def _sort_key(column: Column, table: str) -> Sql:
+    """A column as windows sort and compare it."""
+    if column.kind not in _TEXTS:
+        return exact_value(column, table)
+    return Sql(f'CAST({identifier(table)}.{identifier(column.name)} AS VARCHAR) COLLATE "sorted"')
 
 
 def _condition(model: PrivacyModel, name: str) -> Sql:
@@ -140,12 +171,17 @@ def _condition(model: PrivacyModel, name: str) -> Sql:
     return model.condition(name)
 
 
+def _judged(spec: Spec, attributes: Sequence[str]) -> list[str]:
+    """The columns that decide what is shown."""
+    return [*spec.quasi_identifiers, *attributes, *([] if spec.unit is None else [spec.unit])]
+
+
 def _forms(workspace: Workspace, choice: Choice, attributes: list[str]) -> tuple[list[dict[str, Any]], dict[str, str]]:
     """Where columns hold values of any type: the form that each had when the view was made, so that others stay out."""
     dialect, spec = workspace.dialect, choice.spec
     if dialect.typed:
         return [], {}
-    names = [*spec.quasi_identifiers, *attributes, *([] if spec.unit is None else [spec.unit])]
+    names = _judged(spec, attributes)
     found, fills = [], {}
     shape = workspace.compiler.shape(
         "hierarchies/forms", ("guarded", len(names)), lambda: {

@@ -253,11 +253,15 @@ def drop_state(workspace: Workspace, state: State) -> None:
 
 
 def promise_of(spec: Spec) -> str:
-    """A digest of what all runs of a release that grows have in common: columns, hierarchies, requirements."""
+    """A digest of what all runs of a release that grows have in common: columns, hierarchies, requirements, watermark.
+
+    By another watermark, rows that were taken would be new once more, and a class would count each of them twice.
+    """
     said = spec.to_dict()
     common = ("unit", "quasi_identifiers", "sensitive", "keep", "privacy", "nulls")
     digests = {name: digest_of(spec, column) for name, column in spec.quasi_identifiers.items()}
-    return sha256({**{key: said[key] for key in common}, "digests": digests})
+    watermark = None if spec.increments is None else spec.increments.watermark
+    return sha256({**{key: said[key] for key in common}, "digests": digests, "watermark": watermark})
 
 
 def refuse_other_state(spec: Spec, state: State, columns: Sequence[str]) -> None:
@@ -269,9 +273,9 @@ def refuse_other_state(spec: Spec, state: State, columns: Sequence[str]) -> None
     if state.promise != promise_of(spec):
         raise SpecError(
             f"state: {format_table_name(state.release)} was begun with other quasi-identifiers, hierarchies, sensitive "
-            "or kept columns, unit, requirements or nulls than this spec has, and what was released cannot be taken "
-            "back; use the spec that it was begun with. To begin anew, drop the state by kanon-sql clean --state, and "
-            "release under another name"
+            "or kept columns, unit, requirements, nulls or watermark than this spec has, and what was released cannot "
+            "be taken back; use the spec that it was begun with. To begin anew, drop the state by kanon-sql clean "
+            "--state, and release under another name"
         )
     missing = [name for name in state.columns if name not in columns]
     if missing:

@@ -75,6 +75,14 @@ def take_rows(
             f"increments.watermark: {int(unmarked):,} rows have no {watermark!r}, so that no later run would know "
             "whether they are new; fill it in, or leave them out in a source query"
         )
+    if watermark is not None and highest is not None:
+        above, there, _ = _compared(workspace, target, columns[watermark], str(highest))
+        if above or not there:
+            raise SpecError(
+                f"increments.watermark: the highest {watermark!r} is another once it was written as text and read "
+                "back, so that a later run would take rows once more or miss some; use whole numbers, dates or times "
+                "in UTC"
+            )
     return Taken(target, int(rows), None if highest is None else str(highest))
 
 
@@ -84,22 +92,38 @@ def refuse_later(
     """Refuse a batch with rows that a later run would take once more, by the watermark.
 
     Raises:
-        SpecError: it has some.
+        SpecError: it has some, or does not say whether it has.
     """
-    if watermark is None or low is None or watermark not in columns:
+    if watermark is None or low is None:
         return
-    shape = workspace.compiler.shape(
-        "release/state/above",
-        (taken.table.parts, watermark),
-        lambda: {"taken": taken.table, "watermark": watermark, "low": slot("low")},
-    )
-    fills = {"low": _typed(workspace, columns[watermark], low)}
-    ((later,),) = workspace.query(workspace.compiler.fill("release/state/above", shape, fills), 1)
+    if watermark not in columns:
+        raise SpecError(
+            f"--inserted: the table has no column {watermark!r}, so that nothing tells whether the next refresh by it "
+            "would take these rows once more; give each row the one that it has in the source"
+        )
+    later, _, unmarked = _compared(workspace, taken.table, columns[watermark], low)
+    if unmarked:
+        raise SpecError(
+            f"--inserted: {unmarked:,} rows have no {watermark!r}, so that nothing tells whether the next refresh "
+            "by it would take them once more; give each row the one that it has in the source"
+        )
     if later:
         raise SpecError(
-            f"--inserted: {int(later):,} rows are above the last watermark, so that the next refresh by "
+            f"--inserted: {later:,} rows are above the last watermark, so that the next refresh by "
             f"{watermark!r} would take them once more; leave them to it, and give late rows alone"
         )
+
+
+def _compared(workspace: Workspace, taken: Relation, watermark: Column, low: str) -> tuple[int, int, int]:
+    """How many rows are above a watermark, have just that, and have none."""
+    shape = workspace.compiler.shape(
+        "release/state/above",
+        (taken.parts, watermark.name),
+        lambda: {"taken": taken, "watermark": watermark.name, "low": slot("low")},
+    )
+    fills = {"low": _typed(workspace, watermark, low)}
+    ((above, there, without),) = workspace.query(workspace.compiler.fill("release/state/above", shape, fills), 1)
+    return int(above), int(there), int(without)
 
 
 def _refuse_unordered(workspace: Workspace, columns: Mapping[str, Column], watermark: str) -> None:

@@ -68,6 +68,9 @@ class Dialect(ABC):
         guard: what creates a view that is read with its owner's rights, around its name and its query: what comes
             before and after each. None where that was not tried, or is not safe.
         guard_obstacle: why there is none.
+        sorts_prefixes: a setting of a reader's session says how many bytes of a text are sorted by, in windows too.
+        guard_session: a condition on settings of a reader's session by which texts of numbers and times would be
+            others than when the view was made: an error says which to set. None where a view is not changed by them.
         has_rights: such a view hides its source from who may read the view alone.
     """
 
@@ -86,6 +89,8 @@ class Dialect(ABC):
     keyed: ClassVar[str | None] = None
     guard: ClassVar[tuple[str, str, str] | None] = None
     guard_obstacle: ClassVar[str] = "its views were not tried as guards"
+    sorts_prefixes: ClassVar[bool] = False
+    guard_session: ClassVar[str | None] = None
     has_rights: ClassVar[bool] = True
 
     @abstractmethod
@@ -120,6 +125,10 @@ class Dialect(ABC):
         """
         raise UnsupportedError(f"{self.name}: a number cannot be drawn from a text here; use another engine")
 
+    def sort_key(self, text: exp.Expr) -> exp.Expr:
+        """Text by which windows sort and compare, equal where the text is, whatever a session says of sorting."""
+        return self.exact(text)
+
     def _unmarked(self, collate: exp.Expr) -> exp.Expr:
         """What a template marked by a collation of ours, in this dialect; text is compared exactly."""
         by = {
@@ -130,6 +139,7 @@ class Dialect(ABC):
             "scaled": self.scaled,
             "unscaled": self.unscaled,
             "draw": self.draw,
+            "sorted": self.sort_key,
         }
         return by.get(collate.expression.name, self.exact)(collate.this.copy())
 
@@ -249,6 +259,15 @@ class Dialect(ABC):
             run_id: of the run.
         """
         return f"COMMENT ON TABLE {self.relation(table)} IS {self.literal(mark_text(run_id))}"
+
+    def differs_by_session(self, kind: str, declared: str) -> str | None:
+        """Why the text of a column may be another one in another session, so that a view makes no labels of it.
+
+        Args:
+            kind: of the column.
+            declared: its type.
+        """
+        return None
 
     def guarded_view(self, view: Sequence[str], query: str) -> str:
         """Create a view that shows what its query selects, in the query's order, and lets nothing of a reader below it.

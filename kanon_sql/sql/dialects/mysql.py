@@ -8,7 +8,7 @@ from typing import ClassVar
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect, mark_text, replaced
-from kanon_sql.sql.dialects.rewrites import first_bits_by_conv, floating_division
+from kanon_sql.sql.dialects.rewrites import called, first_bits_by_conv, floating_division
 
 __all__ = ["MariaDB", "MySQL"]
 
@@ -46,6 +46,7 @@ class MariaDB(Dialect):
         "AS",
         "LIMIT 18446744073709551615",
     )
+    sorts_prefixes: ClassVar[bool] = True
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """The text in a collation that merges nothing; an error where it is too long.
@@ -65,6 +66,24 @@ class MariaDB(Dialect):
             this=exp.cast(plain.copy(), exp.DType.VARCHAR), expression=exp.IntDiv(this=longest, expression=fits)
         )
         return exp.Collate(this=whole, expression=exp.var(self.collation))
+
+    def sort_key(self, text: exp.Expr) -> exp.Expr:
+        """32 bytes: no session sorts by fewer than 64, and windows of a longer text would see groups that are none."""
+        return called("UNHEX", called("SHA2", self.exact(text), 256))
+
+    def differs_by_session(self, kind: str, declared: str) -> str | None:
+        """A reader chooses the zone in which moments are read, and whether a CHAR ends with spaces."""
+        if kind == "moment":
+            return (
+                "a reader chooses by time_zone on which day a moment is, and could compare the classes that this "
+                "makes; store it as DATETIME or DATE"
+            )
+        if declared.lower().startswith("char"):
+            return (
+                "a reader chooses by sql_mode whether a CHAR ends with spaces, and could compare the classes that this "
+                "makes; store it as VARCHAR"
+            )
+        return None
 
     def exact_time(self, time: exp.Expr, *, day: bool) -> exp.Expr:
         """Of one type in every table that a statement makes, so that an index finds what it holds.

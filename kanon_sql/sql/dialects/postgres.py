@@ -24,6 +24,14 @@ class Postgres(Dialect):
     )
     # OFFSET keeps conditions of a reader above the view: below it, EXPLAIN ANALYZE would count the rows of one class.
     guard = ("CREATE VIEW", "WITH (security_barrier = true) AS", "OFFSET 0")
+    # With fewer digits, floats that were suppressed would share a class with others; another style has other prefixes.
+    guard_session = (
+        "CASE WHEN pg_catalog.current_setting('DateStyle') LIKE 'ISO%' "
+        "AND pg_catalog.current_setting('IntervalStyle') = 'postgres' "
+        "AND CAST(pg_catalog.current_setting('extra_float_digits') AS INTEGER) > 0 THEN TRUE "
+        "ELSE CAST('this view is read with DateStyle ISO, IntervalStyle postgres and extra_float_digits 1, not ' "
+        "|| pg_catalog.current_setting('extra_float_digits') AS BOOLEAN) END"
+    )
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Collation C: byte by byte, also where the database's collation is not deterministic."""
