@@ -515,7 +515,7 @@ def test_what_rules_out_nodes_below_is_what_the_models_call_monotone(by_person: 
 
 def test_the_verifier_is_short_and_imports_nothing_of_ours() -> None:
     text = VERIFIER.read_text()
-    assert len(text.splitlines()) <= 300
+    assert len(text.splitlines()) <= 380
     imported = {
         name.split(".")[0]
         for node in ast.walk(ast.parse(text))
