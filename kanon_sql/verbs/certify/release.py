@@ -131,26 +131,32 @@ def _cells(book: Book, ground: Ground, node: Mapping[str, int] | None, masked: i
 
 
 def _beside(book: Book, ground: Ground, release: Relation) -> None:
-    """Claim of columns beside labels that they say what the label says, and tell no two rows of a label apart."""
+    """Claim of columns beside labels that they say what the label says, and of all numbers that no label is split."""
+    compared = []
+    for column in ground.spec.computed:
+        if column.name in ground.released:
+            label, cell = (Sql(f"released.{identifier(name)}") for name in (column.of, column.name))
+            item, kind = ground.spec.quasi_identifiers[column.of], ground.columns[column.of].kind
+            compared.append({
+                "label": exact_value(ground.released[column.of], "released"),
+                "written": exact_value(ground.released[column.name], "released"),
+                "compared": exact_text(Sql(f"CAST({cell} AS VARCHAR)")) if column.dates else cell,
+                "said": computed_value(column, item, kind, label, as_text=column.dates),
+            })  # fmt: skip
+    for attribute in ground.attributes:
+        if attribute.item.as_ == "number":  # 0 and -0, or 1.0 and 1.00, are one value, and a reader sees two
+            cell = Sql(f"released.{identifier(attribute.name)}")
+            label = exact_text(value_text(attribute.column, cell))
+            written = exact_text(Sql(f"CAST({cell} AS VARCHAR)"))
+            compared.append({"label": label, "written": written, "compared": cell, "said": cell})
     branches = [
-        book.workspace.compiler.statement(
-            "verbs/certify/beside", number=number, release=release,
-            label=exact_value(ground.released[column.of], "released"),
-            written=exact_value(ground.released[column.name], "released"),
-            compared=exact_text(Sql(f"CAST(released.{identifier(column.name)} AS VARCHAR)")) if column.dates
-            else Sql(f"released.{identifier(column.name)}"),
-            said=computed_value(
-                column, ground.spec.quasi_identifiers[column.of], ground.columns[column.of].kind,
-                Sql(f"released.{identifier(column.of)}"), as_text=column.dates,
-            ),
-        )
-        for number, column in enumerate(ground.spec.computed)
-        if column.name in ground.released
-    ]  # fmt: skip
+        book.workspace.compiler.statement("verbs/certify/beside", number=number, release=release, **item)
+        for number, item in enumerate(compared)
+    ]
     if branches:
         book.claim(
-            "release", "beside", "every column beside a label says what the label says, and tells no two rows of one "
-            "label apart", book.workspace.compiler.union(branches),
+            "release", "beside", "every column beside a label says what the label says, and neither it nor a number "
+            "tells two rows of one label apart", book.workspace.compiler.union(branches),
             ("column_number", "untrue_rows", "split_labels"), [("untrue_rows", "=", 0), ("split_labels", "=", 0)],
         )  # fmt: skip
 

@@ -342,7 +342,7 @@ def verify(directory, cursor, *, key=None, digest=None, say=print):
         rows_of[claim["id"]] = found
         told(claim["says"], [*differences(claim["rows"], found), *broken(claim, found)])
     if (proof := certificate["optimality"]) is not None:
-        whole = len(rows_of) == len(certificate["claims"])
+        whole = rows_of.keys() >= {"counts", "domains", "covered", *proof["statements"], *proof["measured"]}
         told(proof["says"], check_lattice(proof, rows_of) if whole else ["some of its figures could not be had"])
     for sql in statements["teardown"]:
         cursor.execute(sql)
