@@ -266,6 +266,15 @@ def test_a_number_keeps_its_type(database: Database) -> None:
     assert attacked(database, spec) == attacked(database, without(spec))
 
 
+def test_a_number_is_written_in_one_way(database: Database) -> None:
+    """0 and -0 are one value of a class, and a reader of the release would see two."""
+    database.table("people", {"id": "INTEGER", "share": "DOUBLE"}, [(n, (0.0, -0.0)[n % 2]) for n in range(4)])
+    spec = spec_of({"share": {"as": "number", "maximum_level": 0}}, privacy=[{"k_anonymity": 4}], keep=[])
+    assert kanon_sql.anonymize(database.engine, spec).passed
+    written = database.connection.execute("SELECT DISTINCT CAST(share AS VARCHAR) FROM people_release").fetchall()
+    assert len(written) == 1
+
+
 # --- Labels that sort ------------------------------------------------------------------------------
 
 

@@ -265,6 +265,7 @@ def test_what_is_sent_does_not_grow_with_the_table(connection: duckdb.DuckDBPyCo
         ({"increments": {"on_drift": "ignore"}}, "hold, coarsen, research"),
         ({"search": {"algorithm": "k_optimize"}, "quasi_identifiers": {"zip": {}}}, "use another algorithm"),
         ({"quasi_identifiers": {"zip": {"table": "zips"}}}, "may change unseen"),
+        ({"quasi_identifiers": {"zip": {"as": "number", "maximum_level": 0}}}, "labels, which are text"),
         ({"steps": {"columns": {"zip": {"round": 1}}}}, "do them in a view"),
         ({"privacy": [{"k_anonymity": {"k": 3, "quasi_identifiers": ["zip"]}}]}, "leave the columns out"),
         ({"privacy": [{"k_anonymity": {"column": "disease", "default": 3}}]}, "the same for every day"),

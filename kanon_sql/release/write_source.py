@@ -11,7 +11,7 @@ from kanon_sql.hierarchies import exact_value
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.write_recoded import join_of
 from kanon_sql.spec import Spec
-from kanon_sql.sql import PORTABLE, Relation, Sql, render, source_relation
+from kanon_sql.sql import PORTABLE, Relation, Sql, identifier, render, source_relation
 
 __all__ = ["MARK", "UNIT", "free_name", "labelled_by_person", "outputs_of", "released_names", "write_from_source"]
 
@@ -90,7 +90,13 @@ def outputs_of(choice: Choice) -> list[dict[str, Any]]:
             level = None if node is None else node[position[name]]
             outputs.append({"name": name, "lookup": position[name], "level": level, "value": None})
         elif name in position or name in spec.sensitive or name in spec.keep:
-            value = render("release/column", name=name)
+            # A number is that of the lookup table, which has each once: 0 and -0, or 1.0 and 1.00, are one value of a
+            # class, and a reader would see two.
+            value = (
+                Sql(f"{identifier(f'lookup{position[name]}')}.value")
+                if name in position
+                else render("release/column", name=name)
+            )
             outputs.append({"name": name, "lookup": None, "level": None, "value": value})
     return outputs
 

@@ -168,8 +168,8 @@ def _column_faults(spec: Spec) -> Iterator[Fault]:
         if column.point is not None:
             why = "a state does not keep points; with a state, make their cells in a view"
             yield Fault(("quasi_identifiers", name, "point"), why, True)
-        if column.as_ in ("bounds", "midpoint"):
-            why = "a refresh adds rows by their labels; with a state, make what stands beside a label in a view"
+        if column.as_ != "text":
+            why = "a refresh adds rows by their labels, which are text; with a state, make numbers of them in a view"
             yield Fault(("quasi_identifiers", name, "as"), why, True)
         if column.parents == "several":
             why = "which parent a value has is chosen by the rows of one day; with a state, give each value one"

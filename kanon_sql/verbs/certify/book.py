@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kanon_sql.engines import Workspace
+from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql import Relation, Statement, laid_out
-from kanon_sql.verbs.certify.verify_certificate import plain
+from kanon_sql.verbs.certify.verify_certificate import doing_more, plain
 
 __all__ = ["Book", "Claim", "Must", "as_json", "digest"]
 
@@ -89,7 +90,7 @@ class Book:
     def make(self, target: Relation, what: str, statement: Statement) -> Relation:
         """Make a table of the session, and write down how."""
         self.workspace.run(statement)
-        self.setup.append(self._write(f"setup_{what}", statement))
+        self.setup.append(self._write(f"setup_{what}", "setup", statement))
         self.teardown.append(self.workspace.compiler.statement("engines/scratch/drop", target=target).sql)
         return target
 
@@ -120,16 +121,22 @@ class Book:
             rows: what it returned, where it has run already.
         """
         found = self.rows(statement) if rows is None else rows
-        path = self._write(name, statement)
+        path = self._write(name, "claim", statement)
         made = Claim(name, part, says, path, digest(self.files[path]), tuple(columns), found, tuple(must))
         self.claims.append(made)
         return made
 
-    def _write(self, name: str, statement: Statement) -> str:
+    def _write(self, name: str, kind: str, statement: Statement) -> str:
         path = f"sql/{len(self.files):03d}_{re.sub(r'[^a-z0-9]+', '_', name.lower()).strip('_')}.sql"
         text = statement.sql.removesuffix(";")
         if len(text) < MOST_LAID_OUT:
             text = laid_out(text, self.workspace.dialect.sqlglot)
+        why = doing_more(kind, text, self.workspace.dialect.name)
+        if why is not None:
+            raise UnsupportedError(
+                f"certify: the verifier runs no statement that may do more than read, and one of {name!r} could "
+                f"({why.split(':')[0]}); leave comments and words that write out of the queries of the spec"
+            )
         self.files[path] = text + "\n"
         return path
 

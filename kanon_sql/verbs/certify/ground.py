@@ -155,7 +155,7 @@ def lay_ground(
     written = {
         taken[name]: exact_value(columns[name], "released")
         if name in others
-        else exact_text(Sql(f"CAST(released.{identifier(name)} AS VARCHAR)"))
+        else exact_text(_as_label(spec, columns[name]))
         for name in released
         if name in taken
     }
@@ -189,6 +189,14 @@ def lay_ground(
         ),
     )
     return Ground(spec, columns, found, released, attributes, others, vectors, rows, looked_at)
+
+
+def _as_label(spec: Spec, column: Column) -> Sql:
+    """A cell of the release as the label that it is; of what is released as a number, as values are written."""
+    cell = Sql(f"released.{identifier(column.name)}")
+    if spec.quasi_identifiers[column.name].as_ == "number":
+        return value_text(column, cell)
+    return Sql(f"CAST({cell} AS VARCHAR)")
 
 
 def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Relation) -> Attribute:

@@ -48,9 +48,15 @@ def claim_provenance(book: Book, ground: Ground, manifest: Mapping[str, Any]) ->
         )
         for number, (name, column) in enumerate(listed)
     ]
+    # Columns alone do not tell whose value it is: who swaps those of two suppressed rows changes no column.
+    texts = [value_text(ground.columns[name], identifier(column)) for name, column in listed]
+    whole = render("verbs/certify/joined", texts=texts, table=ground.vectors)
+    fingerprints.append(
+        compiler.statement("verbs/certify/fingerprint", number=len(listed), text=Sql("value"), values=whole)
+    )
     book.claim(
         "provenance", "source",
-        "the source is the one that was certified, by its columns whatever the order of its rows",
+        "the source is the one that was certified, by its columns and its rows whatever their order",
         compiler.union(fingerprints), ("column_number", "all_rows", "different", "upper_sum", "lower_sum"),
     )  # fmt: skip
     assert spec.release is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kanon_sql.hierarchies import value_text
+from kanon_sql.hierarchies import computed_value, exact_value, value_text
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, literal, render
 from kanon_sql.verbs.certify.book import Book, Must
 from kanon_sql.verbs.certify.classes import At, classes_of, made_at, of_release, released_cells, released_there
@@ -42,7 +42,7 @@ def claim_release(
     columns = compiler.statement("verbs/certify/columns", release=release)
     spec = ground.spec
     named = {*spec.quasi_identifiers, *spec.sensitive, *spec.keep}
-    expected = [name for name in ground.columns if name in named]
+    expected = [name for name in ground.columns if name in named] + [column.name for column in spec.computed]
     found = [[name] for name in ground.released]
     book.claim(
         "release", "columns", "the release has these columns, and no other", columns, ["name"], rows=found,
@@ -62,6 +62,7 @@ def claim_release(
     )  # fmt: skip
     node = None if manifest.get("intervals") is not None else manifest.get("node")
     yield from _cells(book, ground, node, masked)
+    _beside(book, ground, release)
     if node is None:
         yield from _containment(book, ground)
     elif masked:
@@ -129,6 +130,37 @@ def _cells(book: Book, ground: Ground, node: Mapping[str, int] | None, masked: i
         )  # fmt: skip
 
 
+def _beside(book: Book, ground: Ground, release: Relation) -> None:
+    """Claim of columns beside labels that they say what the label says, and of all numbers that no label is split."""
+    compared = []
+    for column in ground.spec.computed:
+        if column.name in ground.released:
+            label, cell = (Sql(f"released.{identifier(name)}") for name in (column.of, column.name))
+            item, kind = ground.spec.quasi_identifiers[column.of], ground.columns[column.of].kind
+            compared.append({
+                "label": exact_value(ground.released[column.of], "released"),
+                "written": exact_value(ground.released[column.name], "released"),
+                "compared": exact_text(Sql(f"CAST({cell} AS VARCHAR)")) if column.dates else cell,
+                "said": computed_value(column, item, kind, label, as_text=column.dates),
+            })  # fmt: skip
+    for attribute in ground.attributes:
+        if attribute.item.as_ == "number":  # 0 and -0, or 1.0 and 1.00, are one value, and a reader sees two
+            cell = Sql(f"released.{identifier(attribute.name)}")
+            label = exact_text(value_text(attribute.column, cell))
+            written = exact_text(Sql(f"CAST({cell} AS VARCHAR)"))
+            compared.append({"label": label, "written": written, "compared": cell, "said": cell})
+    branches = [
+        book.workspace.compiler.statement("verbs/certify/beside", number=number, release=release, **item)
+        for number, item in enumerate(compared)
+    ]
+    if branches:
+        book.claim(
+            "release", "beside", "every column beside a label says what the label says, and neither it nor a number "
+            "tells two rows of one label apart", book.workspace.compiler.union(branches),
+            ("column_number", "untrue_rows", "split_labels"), [("untrue_rows", "=", 0), ("split_labels", "=", 0)],
+        )  # fmt: skip
+
+
 def _masked(attribute: Attribute) -> Sql:
     if attribute.salt is None:
         return exact_text(Sql(f"CAST({literal(_MASK)} AS VARCHAR)"))
@@ -183,7 +215,7 @@ def _containment(book: Book, ground: Ground) -> Iterator[NotCertified]:
     texts = [identifier(f"q{attribute.index}") for attribute in ground.attributes] + [
         value_text(ground.columns[name], identifier(ground.others[name])) for name in kept
     ]
-    values = render("verbs/certify/joined", texts=texts, release=ground.release)
+    values = render("verbs/certify/joined", texts=texts, table=ground.release)
     statement = compiler.statement("verbs/certify/fingerprint", number=0, text=Sql("value"), values=values)
     book.claim(
         "release", "fingerprint", "the rows of the release are those of which the other claims were made", statement,

@@ -2,13 +2,17 @@
 
 DATABASE is a file (DuckDB, SQLite), a URL (postgresql://, mysql://, clickhouse://), chdb://DIRECTORY for ClickHouse
 inside this process, or spark for its session. Needs Python, the database's driver, and for --key the package
-cryptography. Makes tables of the session alone. Exits with 0 where all claims hold, else with 1.
+cryptography. Statements come from the certificate: those that do more than read and make tables of the session are
+refused, and none is run of a certificate that was changed. Open the database with an account that may only read, all
+the same: what a function does that a statement calls, no look at the statement tells. Exits with 0 where all claims
+hold, else with 1.
 """
 
 import argparse
 import hashlib
 import json
 import math
+import re
 import sys
 from decimal import Decimal
 from functools import reduce
@@ -22,7 +26,31 @@ DRIVERS = {
     "duckdb": "duckdb", "sqlite": "sqlite3", "postgres": "psycopg", "mariadb": "pymysql", "spark": "pyspark.sql",
     "clickhouse": "clickhouse_connect",
 }  # fmt: skip
+FORMAT = "kanon_sql certificate 1"
 COUNTED = ("discernibility", "average_class_size")  # metrics that count classes, and need no loss per column
+
+TABLE = r"""(?:"temp"\.)?(["`])kanon_[0-9a-f]{8}_certified_\w+\1"""
+SHAPES = {
+    "session": r"SET\s(?!.*(?:\b(?:GLOBAL|PERSIST\w*|ROLE|AUTHORIZATION)\b|BACKSLASH|ANSI|CONFORMING|:=))",
+    "setup": rf"(?:CREATE\s+TEMPORARY|CACHE)\s+TABLE\s+{TABLE}\s+(?:ENGINE\s*=\s*Memory\s+)?AS[\s(]+(?:SELECT|WITH)\b",
+    "claim": r"[\s(]*(?:SELECT|WITH)\b",
+    "teardown": rf"(?:DROP|UNCACHE)\s+TABLE\s+IF\s+EXISTS\s+{TABLE}$",
+}
+QUOTED, ESCAPED = r"""'[^']*'|"[^"]*"|`[^`]*`""", r"""'(?:[^'\\]|\\.|'')*'|"[^"\\]*"|`[^`\\]*`"""
+TEXTS = {
+    **dict.fromkeys(("mariadb", "clickhouse", "spark"), ESCAPED), "sqlite": QUOTED,
+    **dict.fromkeys(("duckdb", "postgres"), rf"\b[eE]'(?:[^'\\]|\\.|'')*'|{QUOTED}"),
+}  # fmt: skip
+UNTOLD = re.compile(r"""[;'"`\\$#]|--|/\*|\b(?:INSERT|UPDATE|DELETE|MERGE|INTO|DROP|ALTER|TRUNCATE)\b""", re.I)
+
+
+def doing_more(kind, sql, dialect):
+    """Why a statement is not run: it is none that a certificate has, or not one alone, or has a word that writes."""
+    if not re.match(SHAPES[kind], sql, re.I | re.S):
+        return f"a statement of its {kind} begins otherwise: {sql[:60]!r}"
+    bare = re.sub(TEXTS.get(dialect, ESCAPED), " text ", sql, flags=re.S)
+    found = None if kind == "teardown" else UNTOLD.search(bare)
+    return found and f"a statement of its {kind} has {found.group()!r}: {sql[:60]!r}"
 
 
 def plain(value):
@@ -200,15 +228,16 @@ def prepared_sqlite(connection):
     return connection.cursor()
 
 
-def cursor_of(dialect, database):
-    """A cursor by the driver that Python has for the engine."""
+def cursor_of(dialect, database, *, files=False):
+    """A cursor by the driver that Python has for the engine: it only reads, where the engine knows how."""
     if dialect not in DRIVERS:
         raise SystemExit(f"no driver of {dialect} is known here; call verify(directory, cursor) with a DB-API cursor")
     driver, url = import_module(DRIVERS[dialect]), urlsplit(database)
     if dialect == "duckdb":
-        return driver.connect(database, read_only=True)
+        return driver.connect(database, read_only=True, config={"enable_external_access": str(files).lower()})
     if dialect == "sqlite":
-        return prepared_sqlite(driver.connect(database.split(":///")[-1], isolation_level=None))
+        path = Path(database.split(":///")[-1]).absolute().as_uri()
+        return prepared_sqlite(driver.connect(f"{path}?mode=ro", uri=True, isolation_level=None))
     if dialect == "postgres":
         return driver.connect("postgresql" + database[len(url.scheme) :], autocommit=True).cursor()
     if dialect == "mariadb":
@@ -235,6 +264,9 @@ def changed(directory, certificate, key, digest):
     own = hashlib.sha256(text).hexdigest()
     if own != (directory / "certificate.sha256").read_text().split()[0] or own != (digest or own).lower():
         yield "certificate.json is not the file whose digest was noted"
+    yield from [] if certificate.get("format") == FORMAT else ["it is of another format than this verifier reads"]
+    run = [*certificate.get("setup", []), *(claim["sql"] for claim in certificate.get("claims", []))]
+    yield from (f"{path} has no digest" for path in run if path not in certificate["files"])
     for path, expected in certificate["files"].items():
         found = directory / path
         if not found.is_file() or hashlib.sha256(found.read_bytes()).hexdigest() != expected:
@@ -249,6 +281,18 @@ def changed(directory, certificate, key, digest):
             yield "there is no signature of this certificate by the owner of the key"
 
 
+def left_out(certificate):
+    """What a certificate says nothing of, neither that it holds nor that it is not certified."""
+    ids, unnamed = [claim["id"] for claim in certificate["claims"]], len(certificate["not_certified"])
+    yield from (
+        f"there is no claim {name!r}" for name in ("columns", "counts", "source", "manifest") if name not in ids
+    )
+    yield from [] if len(set(ids)) == len(ids) else ["two claims have one name"]
+    asked = len(certificate["spec"]["privacy"]) + (certificate["optimality"] is None)
+    if sum(name.startswith("requirement_") for name in ids) + unnamed < asked:
+        yield "the spec asks more than is claimed or named as not certified"
+
+
 def verify(directory, cursor, *, key=None, digest=None, say=print):
     """Run everything again with a DB-API cursor, or a connection that has one's methods; whether all claims hold."""
     directory, failed = Path(directory), []
@@ -258,16 +302,39 @@ def verify(directory, cursor, *, key=None, digest=None, say=print):
         failed.extend(problems[:1])
         say("\n        ".join([f"{'FAILED' if problems else 'OK':<7} {says}", *problems[:5]]))
 
+    def refused(error):
+        return f"the database refused a statement: {type(error).__name__}: {str(error).strip().split(chr(10))[0][:200]}"
+
     certificate = json.loads((directory / "certificate.json").read_bytes())
     told("the files are those of the certificate", changed(directory, certificate, key, digest))
-    for sql in [*certificate["session"], *certificate["teardown"]]:
-        cursor.execute(sql)
-    for path in certificate["setup"]:
-        cursor.execute((directory / path).read_text(encoding="utf-8"))
+    if not failed:
+        text_of = lambda path: (directory / path).read_text(encoding="utf-8")  # noqa: E731
+        statements = {
+            "session": certificate["session"], "setup": [*map(text_of, certificate["setup"])],
+            "claim": [text_of(claim["sql"]) for claim in certificate["claims"]], "teardown": certificate["teardown"],
+        }  # fmt: skip
+        reasons = (
+            doing_more(kind, sql, certificate["made"]["dialect"]) for kind, own in statements.items() for sql in own
+        )
+        told("its statements read, and make tables of the session alone", filter(None, reasons))
+        told("nothing that the spec asks is left out", left_out(certificate))
+    if failed:
+        say("nothing was run, and no claim was looked at")
+        return False
+    try:
+        for sql in [*statements["session"], *statements["teardown"], *statements["setup"]]:
+            cursor.execute(sql)
+    except Exception as error:  # of whatever driver
+        told("the tables that claims are made of can be made", [refused(error)])
+        return False
     rows_of = {}
-    for claim in certificate["claims"]:
-        cursor.execute((directory / claim["sql"]).read_text(encoding="utf-8"))
-        found = [[plain(value) for value in row] for row in cursor.fetchall()]
+    for claim, sql in zip(certificate["claims"], statements["claim"]):
+        try:
+            cursor.execute(sql)
+            found = [[plain(value) for value in row] for row in cursor.fetchall()]
+        except Exception as error:  # of whatever driver
+            told(claim["says"], [refused(error)])
+            continue
         if claim["id"] == "columns":
             found = [[column[0]] for column in cursor.description]
         elif claim["part"] == "recorded":
@@ -275,13 +342,19 @@ def verify(directory, cursor, *, key=None, digest=None, say=print):
         rows_of[claim["id"]] = found
         told(claim["says"], [*differences(claim["rows"], found), *broken(claim, found)])
     if (proof := certificate["optimality"]) is not None:
-        told(proof["says"], check_lattice(proof, rows_of))
-    for sql in certificate["teardown"]:
+        whole = rows_of.keys() >= {"counts", "domains", "covered", *proof["statements"], *proof["measured"]}
+        told(proof["says"], check_lattice(proof, rows_of) if whole else ["some of its figures could not be had"])
+    for sql in statements["teardown"]:
         cursor.execute(sql)
-    told("nothing besides was found wrong when the certificate was made", certificate["problems"])
+    problems = certificate["problems"] or [""] * (certificate["verdict"] != "pass")
+    told("nothing besides was found wrong when the certificate was made", problems)
     for item in certificate["not_certified"]:
         say(f"{'--':<7} not certified: {item['what']}: {item['why']}")
-    say(f"{len(failed)} of the claims do not hold" if failed else "all claims hold")
+    if key is None and digest is None:
+        say(f"{'--':<7} not checked: whose certificate it is, for want of --key, or --sha256 as it was noted elsewhere")
+    left = len(certificate["not_certified"])
+    held = f"all claims hold; not certified: {left}, named above" if left else "all claims hold"
+    say(f"{len(failed)} of the claims do not hold" if failed else held)
     return not failed
 
 
@@ -291,9 +364,11 @@ def main():
     parser.add_argument("-d", "--database", required=True)
     parser.add_argument("--key", help="the public key of who signed, as PEM")
     parser.add_argument("--sha256", help="the digest of certificate.json, as it was noted elsewhere")
+    parser.add_argument("--files", action="store_true", help="let DuckDB read files, as a source in a file needs")
     given = parser.parse_args()
     made = json.loads((given.directory / "certificate.json").read_bytes())["made"]
-    return not verify(given.directory, cursor_of(made["dialect"], given.database), key=given.key, digest=given.sha256)
+    cursor = cursor_of(made["dialect"], given.database, files=given.files)
+    return not verify(given.directory, cursor, key=given.key, digest=given.sha256)
 
 
 if __name__ == "__main__":

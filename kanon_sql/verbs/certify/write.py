@@ -23,15 +23,13 @@ from kanon_sql.verbs.certify.provenance import claim_provenance
 from kanon_sql.verbs.certify.release import claim_release
 from kanon_sql.verbs.certify.result import Certificate
 from kanon_sql.verbs.certify.signature import Signer
-from kanon_sql.verbs.certify.verify_certificate import broken, check_lattice
+from kanon_sql.verbs.certify.verify_certificate import FORMAT, broken, check_lattice
 from kanon_sql.verbs.judged import refuse_file
 from kanon_sql.verbs.result import Cost
 from kanon_sql.verbs.untrue import refuse_untrue
 from kanon_sql.version import __version__
 
-__all__ = ["FORMAT", "certify"]
-
-FORMAT = "kanon_sql certificate 1"
+__all__ = ["certify"]
 
 VERIFIER = "verify_certificate.py"
 
