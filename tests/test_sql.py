@@ -675,6 +675,7 @@ def run_certificates(connection: duckdb.DuckDBPyConnection, folder: Path) -> Non
         (
             {"quasi_identifiers": {"n": {"table": "h"}, "person": {"intervals": [2]}}, "privacy": models},
             {"quasi_identifiers": {"n": {"intervals": [7, 21]}}, "unit": "person", "privacy": [{"k_anonymity": 1}]},
+            {"quasi_identifiers": {"n": {"intervals": [7, 21], "as": "bounds"}}, "privacy": [{"k_anonymity": 1}]},
             {"quasi_identifiers": tree, **average},
             {"quasi_identifiers": tree, **by_class},
             {"quasi_identifiers": {"n": {"intervals": [60]}}, "privacy": [{"t_closeness": ranked}]},
