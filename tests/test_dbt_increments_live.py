@@ -9,6 +9,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from increments_oracle import Growing, Row
@@ -51,7 +52,7 @@ def put(project: Project, rows: list[Row]) -> None:
         writer.writerows([["" if row[name] is None else row[name] for name in COLUMNS] for row in rows])
 
 
-def kept(project: Project) -> list[Counter[tuple[object, ...]]]:
+def kept(project: Project) -> list[Counter[tuple[Any, ...]]]:
     """The release and what is kept of it."""
     state = STATE[project.target]
     tables = ["release", *(f"{state}.release__{name}" for name in ("waiting", "state", "persons"))]

@@ -144,18 +144,18 @@ def files_of(
         new = labelled(
             spec, columns, node, given, rows_above(spec, where, release.name), dialect, spec.increments.watermark
         )
-        rows = day_query(spec, new, [*kept, *([] if spec.unit is None else [spec.unit])], release.name)
+        query = day_query(spec, new, [*kept, *([] if spec.unit is None else [spec.unit])], release.name)
         # A view is always of the day that stands, so that no row is judged by the numbers of another one.
         candidate = f'config(materialized="view", {private}'
         asked = [_requirement(item) for item in spec.privacy]
         config = increment_config(spec, release.name, kept, columns, node, asked)
         body = judged_query(release.name)
     else:
-        rows = labelled(spec, columns, node, given, where, dialect)
+        query = labelled(spec, columns, node, given, where, dialect)
         candidate = f'config(materialized="table", {private}'
         config, body = 'config(materialized="table")', _call(release, "release")
     files = {
-        folder / f"{release.name}__labelled.sql": _model(release, f'config(materialized="table", {private}', rows),
+        folder / f"{release.name}__labelled.sql": _model(release, f'config(materialized="table", {private}', query),
         folder / f"{release.name}__candidate.sql": _model(release, candidate, _call(release, "candidate")),
         folder / f"{release.name}.sql": _model(release, config, body),
         folder / f"{release.name}.yml": _properties(release),
