@@ -33,6 +33,8 @@ def _compiled() -> Any:
     """All macros of the package; a test is a macro with a prefix."""
     text = "\n".join(path.read_text() for path in sorted((PACKAGE / "macros").rglob("*.sql")))
     text = re.sub(r"\{%(-?) test (\w+)", r"{%\1 macro test_\2", text).replace("endtest", "endmacro")
+    text = re.sub(r"materialization (\w+), default", r"macro materialization_\1()", text)
+    text = text.replace("endmaterialization", "endmacro")
     return ENVIRONMENT.compile(text)
 
 
@@ -51,8 +53,10 @@ class Relation:
 
     is_cte = False
 
-    def __init__(self, rendered: str) -> None:
-        self.rendered = rendered
+    database = schema = None
+
+    def __init__(self, rendered: str, identifier: str = "") -> None:
+        self.rendered, self.identifier = rendered, identifier
 
     def __str__(self) -> str:
         return self.rendered
@@ -66,6 +70,11 @@ class Dbt:
         columns: the columns (name, type) of a relation's or subquery's FROM form.
         query: runs a query and returns its rows, for macros that do so themselves.
         which: dbt's command.
+        full_refresh: its option.
+
+    Attributes:
+        options: what the last model's ``config`` says.
+        logged: what the macros said.
     """
 
     def __init__(
@@ -74,19 +83,24 @@ class Dbt:
         columns: Callable[[str], Sequence[tuple[str, str]]],
         query: Callable[[str], Sequence[Sequence[Any]]] | None = None,
         which: str = "build",
+        full_refresh: bool = False,
     ) -> None:
         self.adapter = adapter
+        self.options: dict[str, Any] = {}
+        self.logged: list[str] = []
         self._columns = columns
         self._query = query
         self._refs: dict[str, Relation] = {}
         self.globals: dict[str, Any] = {
             "adapter": SimpleNamespace(
                 dispatch=self._dispatch,
+                get_relation=self._standing,
                 quote=self.quote,
                 get_columns_in_relation=lambda relation: self._found(str(relation)),
                 get_column_schema_from_query=lambda sql: self._found(f"({sql}) AS described"),
             ),
-            "config": lambda **options: "",
+            "api": SimpleNamespace(Relation=SimpleNamespace(create=self._relation)),
+            "config": lambda **options: self.options.update(options) or "",
             "dbt": SimpleNamespace(
                 type_string=lambda: STRINGS.get(adapter, "text"),
                 string_literal=lambda text: f"'{text}'",
@@ -94,14 +108,17 @@ class Dbt:
             ),
             "exceptions": SimpleNamespace(raise_compiler_error=self._refuse),
             "execute": True,
-            "flags": SimpleNamespace(WHICH=which),
+            "flags": SimpleNamespace(WHICH=which, FULL_REFRESH=full_refresh),
+            "invocation_id": "5f3c-17",
             "kanon_sql": self,
+            "log": lambda message, info: self.logged.append(message),
             "ref": lambda name: self._refs[name],
             "return": self._return,
             "run_query": lambda sql: SimpleNamespace(rows=list(self._run(sql))),
             "source": lambda _, name: self._refs[name],
+            "statement": lambda name, caller, **_: self._run(caller()) and "",
             "target": SimpleNamespace(type=adapter),
-            "this": "this model",
+            "this": Relation("this model"),
             "var": lambda name, default=None: default,
         }
         self._macros: Any = Template.from_code(ENVIRONMENT, _compiled(), ENVIRONMENT.make_globals(self.globals)).module
@@ -124,7 +141,7 @@ class Dbt:
 
     def place(self, name: str, relation: str) -> None:
         """What ``ref`` (or ``source``) of a name stands for."""
-        self._refs[name] = Relation(relation)
+        self._refs[name] = Relation(relation, name)
 
     def model(self, text: str) -> str:
         """A model's SQL, rendered."""
@@ -138,6 +155,13 @@ class Dbt:
         """A quoted name."""
         mark = QUOTES.get(self.adapter, '"')
         return f"{mark}{name.replace(mark, mark * 2)}{mark}"
+
+    def _relation(self, identifier: str, **_: Any) -> Relation:
+        return Relation(self.quote(identifier), identifier)
+
+    def _standing(self, identifier: str, **_: Any) -> Relation | None:
+        names = {row[0] for row in self._run("SELECT table_name FROM information_schema.tables")}
+        return self._relation(identifier) if identifier in names else None
 
     def _found(self, relation: str) -> list[SimpleNamespace]:
         return [SimpleNamespace(name=name, dtype=dtype) for name, dtype in self._columns(relation)]

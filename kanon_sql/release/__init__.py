@@ -37,6 +37,7 @@ from kanon_sql.release.increments import (
     day_of,
     judged_rows,
     kept_columns,
+    protects_values,
     refuse_unequal,
     remember,
     unreleased_rows,
@@ -73,7 +74,7 @@ from kanon_sql.release.state import (
     states_in,
     write_state,
 )
-from kanon_sql.release.taken import Taken, refuse_later, take_rows
+from kanon_sql.release.taken import Taken, refuse_later, refuse_unordered, take_rows
 from kanon_sql.release.unsafe_nodes import UnsafeNodes
 from kanon_sql.release.write import Written, staged, written_release
 from kanon_sql.release.write_source import labelled_by_person
@@ -130,6 +131,7 @@ __all__ = [
     "operating_system",
     "pending_records",
     "promise_of",
+    "protects_values",
     "publish",
     "publish_file",
     "publish_history",
@@ -145,6 +147,7 @@ __all__ = [
     "refuse_other_state",
     "refuse_spent",
     "refuse_unequal",
+    "refuse_unordered",
     "remember",
     "sampling_for",
     "score_for",

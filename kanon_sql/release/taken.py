@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kanon_sql.engines import Column, Workspace
+from kanon_sql.engines import Column, Engine, Workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.hierarchies import exact_texts, refuse_blank_ends
 from kanon_sql.sql import Relation, slot, source_relation
 
-__all__ = ["Taken", "refuse_later", "take_rows"]
+__all__ = ["Taken", "refuse_later", "refuse_unordered", "take_rows"]
 
 _ORDERED = ("integer", "decimal", "date", "timestamp", "moment")
 """Kinds of columns that a watermark can have."""
@@ -51,7 +51,7 @@ def take_rows(
         SpecError: the watermark is no column that later rows have more of, or some rows have none.
     """
     if watermark is not None:
-        _refuse_unordered(workspace, columns, watermark)
+        refuse_unordered(workspace.engine, columns, watermark)
     texts = exact_texts([columns[name] for name in names], "checked")
     refuse_blank_ends(workspace, source_relation(), texts, "the source")
     listed = [*names, *([watermark] if watermark is not None and watermark not in names else [])]
@@ -126,14 +126,19 @@ def _compared(workspace: Workspace, taken: Relation, watermark: Column, low: str
     return int(above), int(there), int(without)
 
 
-def _refuse_unordered(workspace: Workspace, columns: Mapping[str, Column], watermark: str) -> None:
+def refuse_unordered(engine: Engine, columns: Mapping[str, Column], watermark: str) -> None:
+    """Refuse a watermark that is no column, or of values of which later rows do not have more.
+
+    Raises:
+        SpecError: says what is wrong.
+    """
     if watermark not in columns:
         raise SpecError(
             f"increments.watermark: the source has no column {watermark!r}; expected one of "
             f"{', '.join(map(repr, columns))}"
         )
     column = columns[watermark]
-    if workspace.dialect.typed and column.kind not in _ORDERED:
+    if engine.dialect.typed and column.kind not in _ORDERED:
         raise SpecError(
             f"increments.watermark: {watermark!r} is of type {column.type}; expected whole numbers, decimals, dates or "
             "times, which later rows have more of"

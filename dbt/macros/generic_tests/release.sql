@@ -10,7 +10,7 @@
   {%- set column = kanon_sql.column_named(kanon_sql.columns_in(model, "all_covered"), "kanon_left_out", "all_covered") -%}
 select {{ adapter.quote(column.name) }} as reason, count(*) as row_count
 from {{ model }}
-where {{ adapter.quote(column.name) }} <> 'nulls: suppress'
+where {{ adapter.quote(column.name) }} not in ('nulls: suppress', '{{ kanon_sql.held() }}')
 group by {{ adapter.quote(column.name) }}
 {% endmacro %}
 

@@ -3,6 +3,8 @@
 <release>__labelled     the source with generalized labels; private
 <release>__candidate    its classes that satisfy every requirement, the person still there; private
 <release>               the candidate without the person, in random order, built after an audit
+
+Of a release that grows the first two are the rows of the day and those that wait, and the third adds to what stands.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from kanon_sql.hierarchies import read_hierarchy, with_top
 from kanon_sql.models import model_of
 from kanon_sql.spec import FileHierarchy, Spec, TableHierarchy, TreeHierarchy
 from kanon_sql.sql import Dialect
+from kanon_sql.verbs.dbt.growing import NUMBER, day_query, increment_config, judged_query, rows_above
 from kanon_sql.verbs.dbt.labels import Given, escaped, labelled, released_columns
 
 __all__ = ["ADAPTERS", "MARK", "REQUIREMENTS", "files_of"]
@@ -48,8 +51,6 @@ REQUIREMENTS = {
 }
 """The requirements that the dbt package has tests for, with the parameters that these take."""
 
-_PRIVATE = 'var("kanon_sql_private_schema", "kanon_private")'
-
 
 @dataclass
 class _Release:
@@ -69,6 +70,16 @@ class _Release:
     dialect: Dialect
     tables: dict[tuple[str, ...], dict[str, Sequence[str] | None]] = field(default_factory=dict)
     seeds: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
+
+    @property
+    def grows(self) -> bool:
+        return self.spec.state is not None
+
+    @property
+    def private(self) -> str:
+        """The schema of what nobody else may read, as an expression."""
+        schema = "kanon_private" if self.spec.state is None else self.spec.state[-1]
+        return f'var("kanon_sql_private_schema", {_literal(schema)})'
 
     @property
     def identifiers(self) -> list[str]:
@@ -127,16 +138,26 @@ def files_of(
     }
     where = source or release.table(spec.source.table)
     folder = models / release.name
+    kept = released_columns(spec, columns)
+    private = f"schema={release.private})"
+    if spec.increments is not None and spec.increments.watermark is not None:
+        new = labelled(
+            spec, columns, node, given, rows_above(spec, where, release.name), dialect, spec.increments.watermark
+        )
+        query = day_query(spec, new, [*kept, *([] if spec.unit is None else [spec.unit])], release.name)
+        # A view is always of the day that stands, so that no row is judged by the numbers of another one.
+        candidate = f'config(materialized="view", {private}'
+        asked = [_requirement(item) for item in spec.privacy]
+        config = increment_config(spec, release.name, kept, columns, node, asked)
+        body = judged_query(release.name)
+    else:
+        query = labelled(spec, columns, node, given, where, dialect)
+        candidate = f'config(materialized="table", {private}'
+        config, body = 'config(materialized="table")', _call(release, "release")
     files = {
-        folder / f"{release.name}__labelled.sql": _model(
-            release,
-            f'config(materialized="table", schema={_PRIVATE})',
-            labelled(spec, columns, node, given, where, dialect),
-        ),
-        folder / f"{release.name}__candidate.sql": _model(
-            release, f'config(materialized="table", schema={_PRIVATE})', _call(release, "candidate")
-        ),
-        folder / f"{release.name}.sql": _model(release, 'config(materialized="table")', _call(release, "release")),
+        folder / f"{release.name}__labelled.sql": _model(release, f'config(materialized="table", {private}', query),
+        folder / f"{release.name}__candidate.sql": _model(release, candidate, _call(release, "candidate")),
+        folder / f"{release.name}.sql": _model(release, config, body),
         folder / f"{release.name}.yml": _properties(release),
     }
     for name, rows in release.seeds.items():
@@ -210,7 +231,7 @@ def _call(release: _Release, macro: str) -> str:
         arguments["candidate"] = f"ref({_literal(f'{release.name}__candidate')})"
     arguments["labelled"] = f"ref({_literal(f'{release.name}__labelled')})"
     with_unit = [*kept, *([] if spec.unit is None or macro == "release" else [spec.unit])]
-    arguments["columns"] = _literal(with_unit)
+    arguments["columns"] = _literal([*with_unit, NUMBER] if release.grows else with_unit)
     arguments["quasi_identifiers"] = _literal(list(spec.quasi_identifiers))
     arguments["requirements"] = _literal([_requirement(item) for item in spec.privacy])
     if macro == "release":
@@ -272,7 +293,13 @@ def _properties(release: _Release) -> str:
             for column in released_columns(spec, release.columns)
         ],
     }
-    limit = _test("suppression_limit", source=f"ref('{name}__labelled')", maximum=spec.suppression.limit)
+    # Of a release that grows the rest waits, however much it is.
+    limits = (
+        []
+        if release.grows
+        else [_test("suppression_limit", source=f"ref('{name}__labelled')", maximum=spec.suppression.limit)]
+    )
+    of_rows = "the rows of the day, and those that wait," if release.grows else "every row of the source"
     properties: dict[str, Any] = {
         "version": 2,
         "models": [
@@ -280,11 +307,11 @@ def _properties(release: _Release) -> str:
             {
                 "name": f"{name}__candidate",
                 "description": "Private: the classes that satisfy every requirement, before they are published.",
-                "data_tests": [*_privacy_tests(release), limit],
+                "data_tests": [*_privacy_tests(release), *limits],
             },
             {
                 "name": f"{name}__labelled",
-                "description": "Private: every row of the source with generalized quasi-identifiers.",
+                "description": f"Private: {of_rows} with generalized quasi-identifiers.",
                 "data_tests": [_test("all_covered")],
             },
         ],
@@ -296,7 +323,7 @@ def _properties(release: _Release) -> str:
                 "name": seed,
                 "description": "A generalization hierarchy: the value, then a column per level.",
                 "config": {
-                    "schema": f"{{{{ {_PRIVATE} }}}}",
+                    "schema": f"{{{{ {release.private} }}}}",
                     "quote_columns": True,
                     "column_types": dict.fromkeys(_seed_columns(rows), kind),
                 },

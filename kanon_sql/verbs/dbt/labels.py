@@ -18,10 +18,13 @@ from kanon_sql.hierarchies import EXACT_RANGE, TOP, exact_value, rule_labels, va
 from kanon_sql.spec import IntervalsHierarchy, Spec, TableHierarchy
 from kanon_sql.sql import Compiler, Dialect, Sql, exact_text, identifier, render
 
-__all__ = ["LEFT_OUT", "Given", "escaped", "labelled", "released_columns"]
+__all__ = ["LEFT_OUT", "WATERMARK", "Given", "escaped", "labelled", "released_columns"]
 
 LEFT_OUT = "kanon_left_out"
 """The column that says why a row must not be released; NULL if it may be."""
+
+WATERMARK = "kanon_watermark"
+"""The column of a release that grows that says when a row came; NULL for those that wait."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,7 @@ def labelled(
     given: Mapping[str, Given],
     source: str,
     dialect: Dialect,
+    watermark: str | None = None,
 ) -> str:
     """The model's query, with its source and hierarchies as Jinja expressions.
 
@@ -62,6 +66,7 @@ def labelled(
         given: the hierarchies that are given as rows, by quasi-identifier.
         source: how a model refers to the source.
         dialect: the engine's.
+        watermark: the column that later rows have more of, to be shown as :data:`WATERMARK`; None for none.
     """
     labels = [
         _label(index, columns[name], spec, node[name], given.get(name))
@@ -72,9 +77,10 @@ def labelled(
     others = [name for name in names if name not in place]
     place |= {name: f"o{index}" for index, name in enumerate(others)}
     context: dict[str, Any] = {
-        "outputs": [{"name": name, "column": place[name]} for name in names],
+        "outputs": [{"name": name, "column": place[name]} for name in names]
+        + ([] if watermark is None else [{"name": WATERMARK, "column": f"o{len(others)}"}]),
         "labels": labels,
-        "others": [render("release/column", name=name) for name in others],
+        "others": [render("release/column", name=name) for name in [*others, *([watermark] if watermark else [])]],
         "nulls": spec.nulls,
     }
     expressions = {"source": source}

@@ -12,9 +12,11 @@ from kanon_sql.engines import Deadline, Engine, Reporter
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import source_of
-from kanon_sql.release import refuse_forgotten
+from kanon_sql.release import refuse_forgotten, refuse_unordered
 from kanon_sql.spec import Requirement, Spec, TableHierarchy, read_yaml
+from kanon_sql.verbs.begun import watermark_of
 from kanon_sql.verbs.dbt.files import ADAPTERS, MARK, REQUIREMENTS, files_of
+from kanon_sql.verbs.dbt.growing import INCREMENT, unfit_to_grow
 from kanon_sql.verbs.dbt.labels import LEFT_OUT
 from kanon_sql.verbs.plan import plan
 from kanon_sql.verbs.recoding import refuse_local
@@ -87,12 +89,17 @@ def dbt(
         raise UnsupportedError(
             f"the dbt package has no adapter for {engine.dialect.name}; expected one of {', '.join(ADAPTERS)}"
         )
-    problems = list(_unfit(spec))
+    problems = [*_unfit(spec), *unfit_to_grow(spec, engine.dialect.name)]
     if source is not None and not _SOURCE.fullmatch(source):
         problems.append(Problem("--source: expected ref('model') or source('name', 'table')"))
     if problems:
         raise SpecError(problems)
     models, seeds = _directories(project)
+    _refuse_growing(spec, project / models)
+    watermark = watermark_of(spec)
+    if watermark is not None:
+        with engine.run(Deadline(timeout)):
+            refuse_unordered(engine, {item.name: item for item in engine.columns(source_of(engine, spec))}, watermark)
     result = plan(engine, spec, timeout=timeout, report=report, budget=budget)
     if result.node is None:
         return DbtResult(result, ())
@@ -121,11 +128,6 @@ def _unfit(spec: Spec) -> Iterator[Problem]:
         yield Problem("suppression.style: a dbt release drops suppressed rows; expected drop")
     if spec.ledger is not None:
         yield Problem("ledger: dbt builds the release, which is neither compared nor recorded; publish with anonymize")
-    if spec.state is not None:
-        yield Problem(
-            "state: dbt builds a release anew, and whoever has the one before can compare the two row by row; use "
-            "kanon-sql anonymize and refresh, or leave the state out"
-        )
     if spec.recoding.keep is not None:
         yield Problem("recoding.keep: the model that is written is the recoding, and dbt builds it; leave keep out")
     for column, hierarchy in spec.quasi_identifiers.items():
@@ -158,6 +160,26 @@ def _unfit(spec: Spec) -> Iterator[Problem]:
     if any(name.lower() == LEFT_OUT for name in named):
         yield Problem(
             f"the column {LEFT_OUT!r} is one of the labelled model's own; rename it in a model before this one"
+        )
+
+
+def _refuse_growing(spec: Spec, models: Path) -> None:
+    """Refuse to write over the models of a release that grows, or to let one grow that was built otherwise."""
+    assert spec.release is not None
+    path = models / spec.release[-1] / f"{spec.release[-1]}.sql"
+    try:
+        written = path.read_text(encoding="utf-8") if path.exists() else ""
+    except (OSError, UnicodeDecodeError):
+        written = ""  # which is not ours, and is refused for that
+    if INCREMENT in written:
+        raise SpecError(
+            f"{path} is of a release that grows, at the levels that it began with; others would show what was hidden. "
+            "Take its models away if nothing was built of them; else release under another name"
+        )
+    if spec.state is not None and MARK in written:
+        raise SpecError(
+            f"{path} is of a release that is made anew by every build, and one that grows never is; take its models "
+            "and its table away, or release under another name"
         )
 
 

@@ -1,0 +1,105 @@
+"""A release that grows under dbt itself, on DuckDB and PostgreSQL, day by day."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from increments_oracle import Growing, Row
+from ruamel.yaml import YAML
+from servers import subject_of
+from servers.postgres import PostgresSubject
+from test_dbt import DBT, Project, succeeded
+from test_dbt_increments import rows_of, specified
+from test_refresh_sequences import COLUMNS, PROMISES
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("dbt")]
+
+SEED = """\
+version: 2
+seeds:
+  - name: visits
+    config:
+      column_types: {rid: integer, day: integer, person: text, zip: text, sex: text, disease: text}
+"""
+
+STATE = {"duckdb": "main_kanon_state", "postgres": "public_kanon_state"}
+
+
+@pytest.fixture(params=["duckdb", "postgres"])
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Project]:
+    if DBT is None:
+        pytest.skip("KANON_DBT does not name dbt's executable")
+    if request.param == "postgres":
+        with subject_of("postgres") as subject:
+            assert isinstance(subject, PostgresSubject)
+            yield Project("postgres", tmp_path / "project", {"PGHOST": subject.folder})
+    else:
+        yield Project(request.param, tmp_path / "project", {})
+
+
+def put(project: Project, rows: list[Row]) -> None:
+    with (project.folder / "seeds" / "visits.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        writer.writerows([["" if row[name] is None else row[name] for name in COLUMNS] for row in rows])
+
+
+def kept(project: Project) -> list[Counter[tuple[Any, ...]]]:
+    """The release and what is kept of it."""
+    state = STATE[project.target]
+    tables = ["release", *(f"{state}.release__{name}" for name in ("waiting", "state", "persons"))]
+    return project.fetch(*(f"SELECT * FROM {name}" for name in tables))
+
+
+def test_days_under_dbt(project: Project) -> None:
+    promise, draw = PROMISES["persons' values"], random.Random(5)
+    shutil.rmtree(project.folder / "seeds")
+    (project.folder / "seeds").mkdir()
+    (project.folder / "seeds" / "visits.yml").write_text(SEED)
+    settings = project.folder / "dbt_project.yml"
+    hook = "{{ \"select cast('x' as integer)\" if var('fails', false) }}"
+    models = f"models:\n  clinic:\n    release:\n      release:\n        +post-hook: >-\n          {hook}\n"
+    settings.write_text(f"{settings.read_text()}\n{models}")
+    rows = source = rows_of(draw, promise, 1, 1, 30)
+    put(project, source)
+    (project.folder / "spec.yml").write_text(json.dumps(specified(promise, limit=0.6).to_dict()))
+    succeeded(project.dbt("deps"))
+    succeeded(project.dbt("seed"))
+    project.python("dbt")
+    written = YAML(typ="safe").load((project.folder / "models" / "release" / "release.yml").read_text())
+    levels = written["models"][0]["config"]["meta"]["kanon_sql"]["levels"]
+    growing = Growing(promise, 1.0, tuple(levels.values()))
+    for day in range(2, 5):
+        growing.take(rows)
+        growing.add(growing.node)
+        built = project.dbt("build", "--show-all-deprecations")
+        succeeded(built)
+        assert "deprecat" not in built.stdout.lower()
+        release, waiting, _, persons = now = kept(project)
+        growing.see({rid: (zipped, sex) for rid, zipped, sex, _ in release})
+        assert waiting.total() == len(growing.waiting)
+        assert {name for (name,) in persons} == growing.known
+        if day == 2:
+            full = project.dbt("build", "--full-refresh", "--exclude", "visits")
+            assert full.returncode == 1
+            assert "--full-refresh is refused" in full.stdout
+            again = project.dbt("build")
+            succeeded(again)
+            assert "nothing was changed" in again.stdout
+            assert kept(project) == now
+        rows = rows_of(draw, promise, 100 * day, day, 12)
+        source = source + rows
+        put(project, source)
+        if day == 3:  # an error after all is written, before the end of the transaction
+            assert project.dbt("build", "--vars", "{fails: true}").returncode == 1
+            assert project.results()["release"] == "error"
+            assert kept(project) == now
+    assert len(growing.versions) == 3
