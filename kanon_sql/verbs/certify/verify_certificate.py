@@ -31,7 +31,8 @@ COUNTED = ("discernibility", "average_class_size")  # metrics that count classes
 
 TABLE = r"""(?:"temp"\.)?(["`])kanon_[0-9a-f]{8}_certified_\w+\1"""
 SHAPES = {
-    "session": r"SET\s(?!.*(?:\b(?:GLOBAL|PERSIST\w*|ROLE|AUTHORIZATION)\b|BACKSLASH|ANSI|CONFORMING|:=))",
+    "session": r"SET\s(?:standard_conforming_strings = 'on'$|spark\.sql\.ansi\.enabled = true$"
+    r"|(?!.*(?:\b(?:GLOBAL|PERSIST\w*|ROLE|AUTHORIZATION)\b|BACKSLASH|ANSI|CONFORMING|:=)))",
     "setup": rf"(?:CREATE\s+TEMPORARY|CACHE)\s+TABLE\s+{TABLE}\s+(?:ENGINE\s*=\s*Memory\s+)?AS[\s(]+(?:SELECT|WITH)\b",
     "claim": r"[\s(]*(?:SELECT|WITH)\b",
     "teardown": rf"(?:DROP|UNCACHE)\s+TABLE\s+IF\s+EXISTS\s+{TABLE}$",
