@@ -59,23 +59,24 @@
     return all.filter(([name]) => !same.has(name));
   };
   let stale = false;  // the form is to be renewed with the next answer, whichever move that one is to
+  let edits = 0;  // a form that somebody has changed since it was sent is not replaced: the change would be lost
   const moved = async (anew, added) => {
+    const sent = edits;
     stale ||= anew;
     const right = await ask("ask", fields(added), find("#answer"), problems);
-    if (right && (stale || controls.querySelector('input[name^="lowest."]'))) {
-      stale = false;
-      await renew();
-    }
+    if (right && (stale || controls.querySelector('input[name^="lowest."]'))) stale = !await renew(sent);
   };
   // The form anew: requirements came or went, or levels have names now; what is open and has the focus stays so.
-  const renew = async () => {
+  const renew = async (sent) => {
+    if (edits !== sent) return false;
     const focus = document.activeElement?.id;
     const open = [...controls.querySelectorAll("details")].map((item) => item.open);
     const answer = await send("controls");
-    if (answer.status !== 200) return;
+    if (answer.status !== 200 || edits !== sent) return false;
     controls.innerHTML = answer.text;
     controls.querySelectorAll("details").forEach((item, index) => { item.open = open[index] ?? false; });
     if (focus) document.getElementById(focus)?.focus();
+    return true;
   };
 
   // A hierarchy out of its kind and its steps, as a spec writes it.
@@ -90,6 +91,7 @@
   if (controls) {
     let soon;
     controls.addEventListener("input", (event) => {
+      edits += 1;
       if ("wait" in event.target.dataset || "change" in event.target.dataset) return;
       clearTimeout(soon);
       soon = setTimeout(() => moved("anew" in event.target.dataset), 120);
