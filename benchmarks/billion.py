@@ -5,7 +5,8 @@
     python benchmarks/billion.py --directory DIR --keep   # make the files once, and use them again
 
 The files are made of hashes of the row's number, so one version of DuckDB always makes the same: nine
-quasi-identifiers of skewed and partly dependent values. The number of distinct vectors grows with the rows, to nine million at most.
+quasi-identifiers of skewed and partly dependent values. The number of distinct vectors grows with the rows, to nine
+million at most.
 Two processes run one after the other, each with 2 threads and the same limit of memory: the limit (one GROUP BY over
 the quasi-identifiers into a table, and one copy of all rows into a table), and ``anonymize``, which also verifies what
 it wrote. Printed are the seconds by the clock and of the processor, their ratios, and for each process its
