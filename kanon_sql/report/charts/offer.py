@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql.errors import SpecError, UnsupportedError
-from kanon_sql.report.charts import vega
+from kanon_sql.report.charts import searches, tables
 from kanon_sql.report.pictures.distributions import pictured_distributions
 from kanon_sql.report.pictures.draw import tables_of
 from kanon_sql.report.pictures.frontier import lines_over_k
@@ -31,35 +31,35 @@ def charts_of(result: Result | Comparison) -> dict[str, dict[str, Any]]:
 
 def charts_of_run(run: Run) -> dict[str, dict[str, Any]]:
     """The charts of a run that was read back, by the names of its pictures."""
-    details, tables = run.details, tables_of(run)
+    details, drawn = run.details, tables_of(run)
     made: dict[str, dict[str, Any] | None] = {}
     if details is None:
-        made["class-sizes"] = vega.class_sizes(tables, "rows", None)
+        made["class-sizes"] = tables.class_sizes(drawn, "rows", None)
     else:
         chosen = None if run.node is None else tuple(run.node.values())
-        made["loss"] = vega.losses(details.attributes)
-        made["class-sizes"] = vega.class_sizes(tables, details.counted, details.k)
-        made["risk"] = vega.risks(tables)
+        made["loss"] = tables.losses(details.attributes)
+        made["class-sizes"] = tables.class_sizes(drawn, details.counted, details.k)
+        made["risk"] = tables.risks(drawn)
         for name, item in pictured_distributions(details.distributions).items():
-            made[name] = vega.distribution(item)
-        measured = dict.fromkeys((item.attribute, item.distance) for table in tables for item in table.distances)
+            made[name] = tables.distribution(item)
+        measured = dict.fromkeys((item.attribute, item.distance) for table in drawn for item in table.distances)
         for place, (attribute, distance) in enumerate(measured, 1):
             own = [
                 (table, item)
-                for table in tables
+                for table in drawn
                 for item in table.distances
                 if (item.attribute, item.distance) == (attribute, distance) and table.classes
             ]
             t = own[0][1].t if own else None
-            made[f"distances-{place}"] = vega.distances(own, distance_title(attribute, distance), t)
+            made[f"distances-{place}"] = tables.distances(own, distance_title(attribute, distance), t)
         if details.lattice is not None:
-            made["lattice"] = vega.lattice(details.lattice, chosen)
+            made["lattice"] = searches.lattice(details.lattice, chosen)
         metric = str(details.spec.get("search", {}).get("metric", "the metric"))
         names = [] if run.node is None else list(run.node)
-        made["frontier"] = vega.frontier(details.solutions, chosen, names, run.rows.get("source", 0), metric)
+        made["frontier"] = searches.frontier(details.solutions, chosen, names, run.rows.get("source", 0), metric)
     told = run.others.get("utility")
     if isinstance(told, Mapping) and utility(told) is not None:
-        made["utility"] = vega.utility(told)
+        made["utility"] = tables.utility(told)
     return {name: chart for name, chart in made.items() if chart is not None}
 
 
@@ -70,7 +70,7 @@ def charts_of_comparison(comparison: Comparison) -> dict[str, dict[str, Any]]:
         values = [
             {"spec": run.title, "k": run.k, "value": line.figure(run)} for runs in line.runs.values() for run in runs
         ]
-        made[line.name] = vega.over_k(values, line.title, line.what, share=line.unit != "")
+        made[line.name] = searches.over_k(values, line.title, line.what, share=line.unit != "")
     return made
 
 
