@@ -7,74 +7,16 @@ Each model has one file here and one template of the same name in
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Any, ClassVar, Literal, Self
 
+from kanon_sql.models.privacy.terms import TOLERANCE, Background, Monotonicity, ShareBound
 from kanon_sql.models.privacy.whole import Whole
 from kanon_sql.spec import QuasiIdentifier, Requirement
 from kanon_sql.sql import Sql, identifier, render
 
 __all__ = ["TOLERANCE", "Background", "Monotonicity", "PrivacyModel", "ShareBound"]
-
-TOLERANCE = 1e-9
-"""How far a measured entropy or distance may lie beyond its threshold and still satisfy it.
-
-Two equally frequent values have entropy ln 2 up to the last bit only; without a stated
-tolerance the answer would depend on the engine's summation order.
-"""
-
-
-class Monotonicity(Enum):
-    """When a generalization of a satisfying table is sure to satisfy as well."""
-
-    ALWAYS = "always"
-    """Also while rows are suppressed: merging never makes a satisfied class violate."""
-    WITHOUT_SUPPRESSION = "without suppression"
-    """Only if no row is suppressed: a satisfied class merged with a violating one may violate."""
-    NEVER = "never"
-    """Not even then (person counts overlap between classes, so they do not add up)."""
-
-
-@dataclass(frozen=True)
-class Background:
-    """What an attacker knows before the release: a distribution of quasi-identifiers and sensitive values.
-
-    Attributes:
-        attribute: the sensitive attribute.
-        table: the table of the distribution; None for the source.
-        weight: its column of weights; None to count rows.
-        thresholds: where a belief exposes somebody, as the templates name it; None where not asked for.
-        shown: its name for messages.
-        label: the requirement's.
-    """
-
-    attribute: str
-    table: tuple[str, ...] | None
-    weight: str | None
-    thresholds: Mapping[str, float | None]
-    shown: str
-    label: str
-
-
-@dataclass(frozen=True)
-class ShareBound:
-    """The most rows of a class that may have one value, where a requirement says that value by value.
-
-    Attributes:
-        label: the requirement in words.
-        share: the most that a value's share may be, and so the credibility that it promises to keep.
-        most: how many rows of a class of so many may have one value.
-        least_size: a class of fewer rows violates, whatever their values are.
-        values: the values that this is said of; None for all.
-    """
-
-    label: str
-    share: float
-    most: Callable[[int], int]
-    least_size: int
-    values: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
