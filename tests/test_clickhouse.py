@@ -17,7 +17,7 @@ from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.engines.clickhouse import SETTINGS
 from kanon_sql.errors import DatabaseError, KanonError, QueryTimeout, SpecError, UnsupportedError
 from kanon_sql.sql.statement import Statement
-from kanon_sql.testing.cases import SPEC, VISITS, visits
+from kanon_sql.testing.clinic import SPEC, VISITS, visits
 from kanon_sql.testing.reference import Reference, multiset, same
 
 pytestmark = pytest.mark.xdist_group("clickhouse")

@@ -21,7 +21,7 @@ from kanon_sql.engines.spark import ONE_PARTITION, SETTINGS, _statistics
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.sql.statement import Creation, Statement
 from kanon_sql.sql.text import Relation
-from kanon_sql.testing.cases import NAMES
+from kanon_sql.testing.clinic import NAMES
 from kanon_sql.verbs.clean import clean
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]

@@ -11,7 +11,8 @@ import pytest
 
 import kanon_sql
 from kanon_sql.engines import Engine
-from kanon_sql.testing.cases import CASES, FEW, L_AND_T, SPEC, VISITS, visits
+from kanon_sql.testing.cases import CASES, L_AND_T
+from kanon_sql.testing.clinic import FEW, SPEC, VISITS, visits
 from kanon_sql.testing.fixtures import Fixtures
 from kanon_sql.testing.reference import Made, Reference, alike, made, multiset, same
 from kanon_sql.testing.subject import Subject

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from kanon_sql.engines import Engine
-from kanon_sql.testing.cases import VISITS, visits
+from kanon_sql.testing.clinic import VISITS, visits
 from kanon_sql.testing.reference import Reference
 from kanon_sql.testing.subject import Subject
 

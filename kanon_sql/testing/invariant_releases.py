@@ -6,7 +6,7 @@ from typing import Any
 
 import kanon_sql
 from kanon_sql.engines import Engine
-from kanon_sql.testing.cases import SPEC, VISITS, visits
+from kanon_sql.testing.clinic import SPEC, VISITS, visits
 from kanon_sql.testing.fixtures import Fixtures
 from kanon_sql.testing.reference import Reference, multiset, same
 from kanon_sql.testing.subject import Subject

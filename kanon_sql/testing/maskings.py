@@ -8,7 +8,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.engines import Engine
-from kanon_sql.testing.cases import FEW, SPEC, VISITS, visits
+from kanon_sql.testing.clinic import FEW, SPEC, VISITS, visits
 from kanon_sql.testing.fixtures import Fixtures
 from kanon_sql.testing.reference import Reference, multiset
 from kanon_sql.testing.subject import Subject

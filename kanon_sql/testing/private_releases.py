@@ -12,7 +12,7 @@ import pytest
 import kanon_sql
 from kanon_sql.engines import Engine
 from kanon_sql.release import chosen_by_score
-from kanon_sql.testing.cases import FEW, SPEC
+from kanon_sql.testing.clinic import FEW, SPEC
 from kanon_sql.testing.fixtures import Fixtures
 from kanon_sql.testing.reference import Reference, multiset, same
 from kanon_sql.testing.subject import Subject

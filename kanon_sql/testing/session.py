@@ -15,7 +15,7 @@ from kanon_sql.evaluate import Evaluator
 from kanon_sql.models import Metric
 from kanon_sql.search import Node, Stopped, Verdict
 from kanon_sql.sql import Statement
-from kanon_sql.testing.cases import SPEC
+from kanon_sql.testing.clinic import SPEC
 from kanon_sql.testing.fixtures import Fixtures
 from kanon_sql.testing.subject import Subject
 from kanon_sql.verbs.doctor import doctor

@@ -12,7 +12,8 @@ import kanon_sql
 from kanon_sql.engines import Engine
 from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.sql import Statement
-from kanon_sql.testing.cases import L_AND_T, SPEC, VISITS, visits
+from kanon_sql.testing.cases import L_AND_T
+from kanon_sql.testing.clinic import SPEC, VISITS, visits
 from kanon_sql.testing.fixtures import Fixtures
 from kanon_sql.testing.reference import Reference, multiset, same
 from kanon_sql.testing.subject import Subject

@@ -17,7 +17,7 @@ import pytest
 import kanon_sql
 from kanon_sql.engines import Engine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.testing.cases import NAMES, NASTY
+from kanon_sql.testing.clinic import NAMES, NASTY
 from kanon_sql.testing.fixtures import Fixtures
 from kanon_sql.testing.reference import Reference, made, multiset, same
 from kanon_sql.testing.subject import Subject
