@@ -13,7 +13,7 @@ from kanon_sql.spec.cautions import CloakWarnings
 from kanon_sql.spec.checks import Fault, Part, checked, choice, integer, items, text
 from kanon_sql.spec.filed import Filed, first_version, redacted_source
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
-from kanon_sql.spec.names import format_table_name
+from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.positions import Lbqid, Position, Slices, digits_of, parse_lbqids
 from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.schema import tidy
@@ -172,7 +172,7 @@ class CloakSpec(Filed):
                 yield Fault(("lbqids",), "an LBQID needs a time; name its column under time", True)
         yield from value._size_faults()
         source = value.source.table
-        if value.release is not None and source is not None and _folded(value.release) == _folded(source):
+        if value.release is not None and source is not None and folded(value.release) == folded(source):
             yield Fault(("release",), "the release has the source's name and would replace it; choose another one")
 
     def _roles(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -264,7 +264,3 @@ class CloakSpec(Filed):
             "title": "kanon_sql cloak spec",
             "description": "Which positions to release, in which cells and slices, and among how many people.",
         }
-
-
-def _folded(parts: tuple[str, ...]) -> list[str]:
-    return [part.casefold() for part in parts]

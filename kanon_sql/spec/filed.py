@@ -1,4 +1,4 @@
-"""What specs of tables and of positions share: they are read from a file, a text or plain data."""
+"""What all specs share: they are read from a file, a text or plain data."""
 
 from __future__ import annotations
 
@@ -42,9 +42,11 @@ class Filed(Displayed, Part):
 
     Attributes:
         called: what messages call it.
+        made_by: who else writes such files, for messages.
     """
 
     called: ClassVar[str]
+    made_by: ClassVar[str] = ""
 
     _base_dir: Path = PrivateAttr(default_factory=Path.cwd)
 
@@ -60,7 +62,8 @@ class Filed(Displayed, Part):
             content = Path(path).read_bytes()
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a file name"
-            raise SpecError([Problem(f"cannot read the {cls.called}: {reason}; expected a YAML file", name)]) from None
+            expected = f"expected a YAML file{cls.made_by}"
+            raise SpecError([Problem(f"cannot read the {cls.called}: {reason}; {expected}", name)]) from None
         try:
             document = read_yaml(content.decode("utf-8-sig"), name)
         except UnicodeDecodeError as error:
@@ -94,12 +97,17 @@ class Filed(Displayed, Part):
             spec = cls.model_validate(document.data)
         except ValidationError as error:
             for line in error.errors(include_url=False, include_input=False):
-                faults.append(Fault(tuple(line["loc"]), line["msg"], line["type"] == AT_KEY))
+                faults.append(Fault(cls.place(tuple(line["loc"])), line["msg"], line["type"] == AT_KEY))
         if spec is None or document.problems:
             raise document.error(faults)
         if base_dir is not None:
             spec._base_dir = base_dir
         return spec
+
+    @classmethod
+    def place(cls, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
+        """Where in the file a fault of a field is."""
+        return location
 
     @property
     def base_dir(self) -> Path:

@@ -10,6 +10,7 @@ from pydantic_core import CoreSchema
 
 from kanon_sql.spec.checks import Fault, Part, checked, choice
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+from kanon_sql.spec.names import folded
 from kanon_sql.spec.prices import ProfitabilityRequirement
 from kanon_sql.spec.requirement import LISTED
 
@@ -51,7 +52,7 @@ def ledger_faults(spec: Spec) -> Iterator[Fault]:
     """What a spec with a ledger cannot have."""
     assert spec.ledger is not None
     for what, name in (("source", spec.source.table), ("release", spec.release)):
-        if name is not None and _folded(name) == _folded(spec.ledger.table):
+        if name is not None and folded(name) == folded(spec.ledger.table):
             yield Fault(("ledger",), f"the ledger has the {what}'s name; choose another one", True)
     if spec.search.of_intervals:
         why = (
@@ -90,7 +91,3 @@ def ledger_faults(spec: Spec) -> Iterator[Fault]:
             if getattr(requirement, key, None) is not None:
                 why = "a ledger holds no values, so no later release could be held to this; use another requirement"
                 yield Fault((*loc, key), why, True)
-
-
-def _folded(name: tuple[str, ...]) -> list[str]:
-    return [part.casefold() for part in name]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from kanon_sql.errors import SpecError
 
-__all__ = ["format_table_name", "parse_table_name"]
+__all__ = ["folded", "format_table_name", "parse_table_name"]
 
 _PART = r'(?:[^".]+|"(?:[^"]|"")+")'
 _DOTTED = re.compile(rf"{_PART}(?:\.{_PART}){{0,2}}", re.DOTALL)
@@ -40,3 +40,8 @@ def parse_table_name(text: str) -> tuple[str, ...]:
 def format_table_name(parts: Sequence[str]) -> str:
     """The text that :func:`parse_table_name` reads back as ``parts``."""
     return ".".join('"' + part.replace('"', '""') + '"' if re.search(r'[".]', part) else part for part in parts)
+
+
+def folded(parts: Sequence[str]) -> tuple[str, ...]:
+    """The parts of a name, to compare without case."""
+    return tuple(part.casefold() for part in parts)

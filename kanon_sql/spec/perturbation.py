@@ -7,19 +7,16 @@ requirement of :class:`kanon_sql.spec.Spec` may be claimed of it. Record linkage
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, PrivateAttr, ValidationError, WithJsonSchema
+from pydantic import Field, PrivateAttr, WithJsonSchema
 
-from kanon_sql.errors import Problem, SpecError
-from kanon_sql.spec.checks import AT_KEY, Fault, Part, checked, did_you_mean, fail, integer, items, share, text
-from kanon_sql.spec.display import Displayed
+from kanon_sql.spec.checks import Fault, Part, checked, did_you_mean, integer, items, share, text
+from kanon_sql.spec.filed import Filed, first_version, redacted_source
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
-from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.masking import Masking, parse_maskings
-from kanon_sql.spec.names import format_table_name
-from kanon_sql.spec.redact import redact_location, redact_sql, sha256
+from kanon_sql.spec.names import folded, format_table_name
+from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.schema import tidy
 from kanon_sql.spec.secret import KeyVariable, derived_key, new_secret, secret_in
 from kanon_sql.spec.sections import Source
@@ -37,12 +34,6 @@ _NEVER = (
     "fit k rows is what such a requirement promises, and here they need not fit the right ones. Leave it out, or leave "
     "'perturb' out and use kanon-sql anonymize"
 )
-
-
-def _version(value: object) -> int:
-    if value != 1 or isinstance(value, bool):
-        fail("this version of kanon_sql reads perturbation specs of version 1 only; expected version: 1")
-    return 1
 
 
 class Linkage(Part):
@@ -67,7 +58,7 @@ class Linkage(Part):
     ] = Field(default=None, description="The largest share of rows that may be found.")
 
 
-class PerturbSpec(Displayed, Part):
+class PerturbSpec(Filed):
     """The spec of an untruthful release, checked. Make one with :meth:`load`, :meth:`parse` or :meth:`from_dict`.
 
     Attributes:
@@ -89,6 +80,7 @@ class PerturbSpec(Displayed, Part):
         ('noise', 1000)
     """
 
+    called: ClassVar[str] = "perturbation spec"
     expected: ClassVar[str] = "a mapping with version, source, key and perturb"
     elsewhere: ClassVar[Mapping[str, str]] = {
         "privacy": _NEVER,
@@ -96,7 +88,9 @@ class PerturbSpec(Displayed, Part):
         "sensitive": "every column here is under 'perturb' or under 'keep'",
     }
 
-    version: Annotated[Literal[1], checked(_version)] = Field(description="The version of this format, 1.")
+    version: Annotated[Literal[1], checked(first_version("perturbation spec"))] = Field(
+        description="The version of this format, 1."
+    )
     source: Source = Field(description="The table or view to mask, {query: ...} or {file: ...}.")
     release: Annotated[
         tuple[str, ...] | None,
@@ -113,60 +107,7 @@ class PerturbSpec(Displayed, Part):
     keep: _COLUMNS = Field(default=(), description="Columns that are released as they are.")
     linkage: Linkage = Field(default=Linkage(), description="How the risk is measured.")
 
-    _base_dir: Path = PrivateAttr(default_factory=Path.cwd)
     _secret: str = PrivateAttr(default_factory=new_secret)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a perturbation spec from a file (YAML 1.2, UTF-8).
-
-        Raises:
-            SpecError: the file cannot be read or the spec is wrong; it lists all problems.
-        """
-        name = str(path)
-        try:
-            content = Path(path).read_bytes().decode("utf-8-sig")
-        except UnicodeDecodeError:
-            raise SpecError([Problem("not UTF-8 text; save the perturbation spec as UTF-8", name)]) from None
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a file name"
-            raise SpecError(
-                [Problem(f"cannot read the perturbation spec: {reason}; expected a YAML file", name)]
-            ) from None
-        return cls._of(read_yaml(content, name), Path(path).absolute().parent)
-
-    @classmethod
-    def parse(cls, text: str, name: str = "<spec>") -> Self:
-        """Read a perturbation spec from YAML text; ``name`` stands for the file in messages.
-
-        Raises:
-            SpecError: the spec is wrong; it lists all problems.
-        """
-        return cls._of(read_yaml(text, name))
-
-    @classmethod
-    def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
-        """Check a perturbation spec given as plain data, in the form that :meth:`to_dict` gives.
-
-        Raises:
-            SpecError: the spec is wrong; it lists all problems.
-        """
-        return cls._of(read_mapping(mapping))
-
-    @classmethod
-    def _of(cls, document: Document, base_dir: Path | None = None) -> Self:
-        faults: list[Fault] = []
-        spec = None
-        try:
-            spec = cls.model_validate(document.data)
-        except ValidationError as error:
-            for line in error.errors(include_url=False, include_input=False):
-                faults.append(Fault(tuple(line["loc"]), line["msg"], line["type"] == AT_KEY))
-        if spec is None or document.problems:
-            raise document.error(faults)
-        if base_dir is not None:
-            spec._base_dir = base_dir
-        return spec
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
@@ -187,7 +128,7 @@ class PerturbSpec(Displayed, Part):
                     ("linkage", "columns", position), f"the column is not released, so it is not compared{hint}"
                 )
         source = value.source.table
-        if value.release is not None and source is not None and _folded(value.release) == _folded(source):
+        if value.release is not None and source is not None and folded(value.release) == folded(source):
             yield Fault(("release",), "the release has the source's name and would replace it; choose another one")
 
     @property
@@ -208,15 +149,6 @@ class PerturbSpec(Displayed, Part):
         """
         name = self.key_variable
         return derived_key(self._secret if name is None else secret_in(name, "key_variable"), purpose)
-
-    @property
-    def base_dir(self) -> Path:
-        """The directory of the spec's file; the working directory for a spec without a file."""
-        return self._base_dir
-
-    def resolve(self, path: str | Path) -> Path:
-        """Return a path of the spec; relative paths are relative to its file."""
-        return self._base_dir / path
 
     def to_dict(self) -> dict[str, Any]:
         """Return the spec as JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
@@ -239,10 +171,7 @@ class PerturbSpec(Displayed, Part):
     def redacted(self) -> dict[str, Any]:
         """Return what :meth:`to_dict` does for a manifest: no literals of SQL, categories or passwords."""
         found = self.to_dict()
-        if self.source.query is not None:
-            found["source"] = {"query": redact_sql(self.source.query)}
-        if self.source.file is not None:
-            found["source"] = {"file": redact_location(self.source.file)}
+        found["source"] = redacted_source(self.source)
         found["perturb"] = {name: item.redacted() for name, item in self.perturb.items()}
         return found
 
@@ -265,15 +194,3 @@ class PerturbSpec(Displayed, Part):
             "title": "kanon_sql perturbation spec",
             "description": "What to mask with untrue values, how, and how the risk is measured.",
         }
-
-    def __eq__(self, other: object) -> bool:
-        """Two specs are equal when they say the same, wherever their files are."""
-        return isinstance(other, PerturbSpec) and self.to_dict() == other.to_dict()
-
-    def __hash__(self) -> int:
-        """Consistent with equality."""
-        return hash(self.hash)
-
-
-def _folded(parts: tuple[str, ...]) -> list[str]:
-    return [part.casefold() for part in parts]

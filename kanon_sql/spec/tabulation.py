@@ -14,7 +14,7 @@ from kanon_sql.spec.dimension import Dimension, parse_dimensions
 from kanon_sql.spec.filed import Filed, first_version, redacted_source
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
 from kanon_sql.spec.linked import TABLES, faults_of, linked_tables
-from kanon_sql.spec.names import format_table_name
+from kanon_sql.spec.names import folded, format_table_name
 from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.schema import tidy
 from kanon_sql.spec.secret import new_secret
@@ -123,7 +123,7 @@ class TableSpec(Filed):
         if value.count == "persons" and value.unit is None:
             yield Fault(("count",), "persons are told apart by a unit; name its column, or count rows")
         source = value.source.table
-        if value.release is not None and source is not None and _folded(value.release) == _folded(source):
+        if value.release is not None and source is not None and folded(value.release) == folded(source):
             yield Fault(("release",), "the release has the source's name and would replace it; choose another one")
 
     @property
@@ -252,7 +252,3 @@ def _sample_faults(value: TableSpec) -> Iterator[Fault]:
     if value.weight is not None:
         why = "weights are those of a sample that was drawn already; draw from it in a source query, with other weights"
         yield Fault(("steps",), why, True)
-
-
-def _folded(parts: tuple[str, ...]) -> list[str]:
-    return [part.casefold() for part in parts]
