@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from kanon_sql.explore import manual
 from kanon_sql.explore.controls import (
     ALGORITHMS,
     METRICS,
@@ -19,8 +22,10 @@ from kanon_sql.explore.controls import (
     limit_percent,
     privacy_controls,
 )
+from kanon_sql.explore.trees import MOST_LABELS, Drawn, can_be_drawn
 from kanon_sql.explore.visits import Drafted, Settings, Visit
 from kanon_sql.explore.work import Job
+from kanon_sql.report.certificate import certificate_facts, certificate_parts
 from kanon_sql.report.html import PageParts, comparison_parts, html_style, run_parts
 from kanon_sql.report.levels import level_cells
 from kanon_sql.report.nodes import figures_in_words, known_in_words, why_in_words
@@ -30,6 +35,7 @@ from kanon_sql.spec import Spec
 from kanon_sql.version import __version__
 
 if TYPE_CHECKING:
+    from kanon_sql.verbs.certify import Certificate
     from kanon_sql.verbs.compare import Comparison
     from kanon_sql.verbs.details import Details
     from kanon_sql.verbs.hierarchy import HierarchyResult
@@ -38,10 +44,12 @@ if TYPE_CHECKING:
 __all__ = [
     "answered",
     "begun",
+    "certified",
     "compared",
     "controlled",
     "heights",
     "in_full",
+    "manual_page",
     "nodes_at",
     "opened",
     "pinned",
@@ -51,6 +59,7 @@ __all__ = [
     "roles",
     "spec_name",
     "static",
+    "tree",
     "waiting",
 ]
 
@@ -104,7 +113,11 @@ def opened(visit: Visit, settings: Settings) -> str:
         settings: what is allowed.
     """
     controls = Markup(controlled(visit)) if visit.spec is not None else ""
-    return _rendered("page", visit=visit, settings=settings, version=__version__, controls=controls)
+    columns = {} if visit.spec is None else visit.spec.quasi_identifiers
+    drawable = [(index, name) for index, (name, item) in enumerate(columns.items()) if can_be_drawn(item)]
+    return _rendered(
+        "page", visit=visit, settings=settings, version=__version__, controls=controls, drawable=drawable
+    )  # fmt: skip
 
 
 def controlled(visit: Visit) -> str:
@@ -165,7 +178,8 @@ def answered(visit: Visit, result: Result, *, again: bool = False) -> str:
     parts = run_parts(run, "answer")
     levels = [] if run.node is None else level_cells(run.node, run.level_names)
     return _rendered(
-        "answer", visit=visit, parts=parts, levels=levels, warnings=run.warnings, run=run,
+        "answer", visit=visit, parts=parts, levels=levels, run=run,
+        warnings=[(item, manual.address(item.page)) for item in run.warnings],
         again=again, cost=result.cost, stopped=result.stopped, metered=visit.metered,
     )  # fmt: skip
 
@@ -274,6 +288,32 @@ def previewed(result: HierarchyResult) -> str:
     (item,) = result.hierarchies
     rows = [labels for labels, _ in item.examples]
     return _rendered("preview", item=item, rows=rows)
+
+
+def certified(found: Certificate, start: Path) -> str:
+    """A certificate: what is claimed, and how anybody verifies it.
+
+    Args:
+        found: the certificate.
+        start: the directory that the server was started in, which names of paths begin at.
+    """
+    place = found.directory.relative_to(start.resolve()).as_posix()
+    return _rendered("certificate", found=found, facts=certificate_facts(found, place), parts=certificate_parts(found))
+
+
+def tree(drawn: Drawn, settings: Settings) -> str:
+    """The tree of a hierarchy, to be rebuilt by moving its labels.
+
+    Args:
+        drawn: the tree.
+        settings: whether values of the table may be shown.
+    """
+    return _rendered("tree", drawn=drawn, nodes=json.dumps(drawn.nodes), settings=settings, most=MOST_LABELS)
+
+
+def manual_page(page: manual.Page) -> str:
+    """A page of the documentation."""
+    return _rendered("manual", page=page)
 
 
 # --- Meanwhile -----------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import secrets
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kanon_sql.explore.work import Job, Metered, Work
@@ -36,12 +37,14 @@ class Settings:
         may_publish: releases may be published.
         reveals: values of small classes may be shown.
         table: the table, or the file, to start from where there is no spec.
+        directory: where the server was started; what the page writes as files is below it.
     """
 
     database: str
     may_publish: bool = False
     reveals: bool = False
     table: str | None = None
+    directory: Path = field(default_factory=Path.cwd)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@
 
   const show = (place, html) => {
     place.innerHTML = html;
+    place.dispatchEvent(new CustomEvent("shown", { bubbles: true }));
     const started = place.querySelector("[data-reload]");
     if (started) location.reload();
     const short = place.querySelector("[data-short]");
@@ -87,6 +88,12 @@
     field("rule").value = kind === "none" ? "{}" : `{${kind}: [${steps}]}`;
     moved(true);
   };
+
+  // A tree that was built stands in for a column's hierarchy; what is wrong with it is said beside it.
+  document.addEventListener("used", async ({ detail }) => {
+    const sent = edits;
+    if (await ask("ask", [[`rule.${detail.column}`, detail.rule]], find("#answer"), detail.wrong)) stale = !await renew(sent);
+  });
 
   if (controls) {
     let soon;
