@@ -238,8 +238,11 @@ def _parsed(text: str, where: str) -> Any:
             raise SpecError(f"{where}: something is named twice at one place; give each label one place")
         return found
 
+    def number(word: str) -> Any:
+        raise ValueError(word)  # NaN is a word in YAML
+
     try:
-        return json.loads(text, object_pairs_hook=once)
+        return json.loads(text, object_pairs_hook=once, parse_constant=number)
     except ValueError:
         if len(text) > _LONGEST:
             raise SpecError(
@@ -249,8 +252,8 @@ def _parsed(text: str, where: str) -> Any:
         return YAML(typ="safe", pure=True).load(text)
 
 
-_LONGEST = 20_000
-"""Characters of YAML, which take about a second to read."""
+_LONGEST = 5_000
+"""Characters of YAML: reading takes its time, in which nobody else is answered."""
 
 
 def _at(items: Sequence[Any], place: str) -> Any:

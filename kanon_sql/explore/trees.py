@@ -94,7 +94,7 @@ def tree_of_table(spec: Spec, name: str) -> Callable[[Tools], Taken]:
         (own,) = found.hierarchies
         if own.values > MOST_LABELS:
             return Taken(Drawn(index, name, _kind(item), (), labels=own.values), found.cost)
-        rows = [labels[:-1] for labels, _ in own.examples]
+        rows = [labels[:-1] if labels[-1] == "*" else labels for labels, _ in own.examples]
         tree = tree_of_rows([*rows, *((value,) for value in own.missing_values)])
         top = item.tree is not None and list(item.tree) == ["*"]
         return Taken(_drawn(index, name, _kind(item), tree, top=top), found.cost)
