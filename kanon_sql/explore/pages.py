@@ -72,11 +72,11 @@ class _Pages(Buttons):
         self._supersede(visit)
         visit.has(spec)
         if (known := visit.results.get(spec.hash)) is not None:
-            return HTMLResponse(shown.answered(visit, known, again=True))
+            return HTMLResponse(shown.answered(visit, spec, known, again=True))
 
         def show(result: Any) -> str:
-            visit.remember(result, in_full=False)
-            return shown.answered(visit, result)
+            visit.remember(spec, result, in_full=False)
+            return shown.answered(visit, spec, result)
 
         visit.latest = self._begin(visit, questions.planned(spec), show)
         return await self._soon(visit, visit.latest)
@@ -89,7 +89,7 @@ class _Pages(Buttons):
             return HTMLResponse(shown.in_full(visit, known))
 
         def show(result: Any) -> str:
-            visit.remember(result, in_full=True)
+            visit.remember(spec, result, in_full=True)
             return shown.in_full(visit, result)
 
         visit.latest = self._begin(visit, questions.planned_in_full(spec), show)
@@ -181,7 +181,11 @@ class _Pages(Buttons):
         """The plan's report, or its JSON."""
         visit = self._visit(request)
         spec = spec_of(visit)
-        result = visit.full.get(spec.hash) or visit.results.get(spec.hash)
+        result = visit.full.get(spec.hash)
+        if result is None and spec.hash in visit.results:  # what was waited for is not all of it
+            job = self._begin(visit, questions.planned_in_full(spec), str)
+            result = await asyncio.wrap_future(job.answer)
+            visit.remember(spec, result, in_full=True)
         if result is None:
             raise HTTPException(404)
         name = shown.spec_name(spec)

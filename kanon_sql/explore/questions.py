@@ -37,7 +37,7 @@ def planned(spec: Spec) -> Callable[[Tools], Any]:
     from kanon_sql.verbs.plan import plan
 
     return lambda tools: plan(
-        tools.engine, spec, budget=tools.budget, report=tools.report, kept=tools.kept, beside=None
+        tools.engine, spec, budget=tools.budget, report=tools.report, kept=tools.kept, beside=None, brief=True
     )  # fmt: skip
 
 

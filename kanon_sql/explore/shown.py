@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.compare import Comparison
     from kanon_sql.verbs.details import Details
     from kanon_sql.verbs.hierarchy import HierarchyResult
-    from kanon_sql.verbs.result import Result
+    from kanon_sql.verbs.result import Result, Warned
 
 __all__ = [
     "answered",
@@ -166,22 +166,31 @@ _TOGETHER = ("# All together", "# Of two,", "# No two ")
 # --- Answers -------------------------------------------------------------------------------
 
 
-def answered(visit: Visit, result: Result, *, again: bool = False) -> str:
+def answered(visit: Visit, spec: Spec, result: Result, *, again: bool = False) -> str:
     """The figures of a plan: the verdict, what it costs, the levels, the warnings, the meter.
 
     Args:
         visit: who asked.
+        spec: what was asked about.
         result: the plan.
         again: it was told before, and nothing was asked of the database now.
     """
     run = read_run(result.to_dict(), "this result")
     parts = run_parts(run, "answer")
     levels = [] if run.node is None else level_cells(run.node, run.level_names)
+    known = visit.full.get(spec.hash)
+    allows = spec.warnings.uneven_suppression == "warn"  # an error is told at once
     return _rendered(
         "answer", visit=visit, parts=parts, levels=levels, run=run,
-        warnings=[(item, manual.address(item.page)) for item in run.warnings],
         again=again, cost=result.cost, stopped=result.stopped, metered=visit.metered,
+        warnings=_warnings(result if known is None else known),
+        counting=known is None and allows and bool(result.rows.get("suppressed")),
     )  # fmt: skip
+
+
+def _warnings(result: Result) -> list[tuple[Warned, str | None]]:
+    """Each with the address of its page."""
+    return [(item, manual.address(item.page)) for item in result.warnings]
 
 
 _LEFT_OUT = {"warnings", "search", "what-was-run"}
@@ -195,8 +204,9 @@ def in_full(visit: Visit, result: Result) -> str:
     sections = [item for item in parts.sections if item[0] not in _LEFT_OUT]
     search = [item for item in parts.sections if item[0] == "search"]
     return _rendered(
-        "full", visit=visit, sections=sections, search=search, heights=heights(result), worst=worst(result.details)
-    )
+        "full", visit=visit, sections=sections, search=search, heights=heights(result), worst=worst(result.details),
+        warnings=_warnings(result), counting=False, stopped=None,
+    )  # fmt: skip
 
 
 def worst(details: Details | None) -> list[tuple[str, str, str, str]]:

@@ -97,12 +97,18 @@ class Visit:
         self.spec = spec
         self.started_with = self.started_with or spec
 
-    def remember(self, result: Result, *, in_full: bool) -> None:
-        """Keep the plan of the spec of now, unless the search was stopped: asked again, it goes on."""
-        if self.spec is None or result.stopped is not None:
+    def remember(self, spec: Spec, result: Result, *, in_full: bool) -> None:
+        """Keep the plan of a spec, unless the search was stopped: asked again, it goes on.
+
+        Args:
+            spec: what was asked about, which need not be what the page asks about by now.
+            result: the answer.
+            in_full: with all that is counted and explained.
+        """
+        if result.stopped is not None:
             return
         results = self.full if in_full else self.results
-        results[self.spec.hash] = result
+        results[spec.hash] = result
         while len(results) > MOST_RESULTS:
             results.popitem(last=False)
 

@@ -19,6 +19,8 @@
     place.dispatchEvent(new CustomEvent("shown", { bubbles: true }));
     const started = place.querySelector("[data-reload]");
     if (started) location.reload();
+    const told = place.querySelector("[data-warnings]");
+    if (told) { find("#warnings")?.replaceChildren(...told.childNodes); told.remove(); }
     const short = place.querySelector("[data-short]");
     if (short) find("#short").textContent = short.dataset.short;
     if (place.querySelector("[data-more]")) ask("more", undefined, find("#more"), find("#more"));
