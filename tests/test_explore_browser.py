@@ -299,6 +299,7 @@ def test_labels_are_dragged_to_another_group(chromium: Any, countries: tuple[Pat
         page.get_by_role("button", name="Remove", exact=True).click()
         page.get_by_role("button", name="Use this tree").click()
         answered(page, "1 read of the source")
+        page.wait_for_function("() => document.querySelector('#tree-said').innerText.includes('is in use')")
         assert page.inner_text("#tree-problems") == ""
         assert tree_in_use(page) == {
             "Europe": {"West": ["France", "Spain", "Sweden"]},
@@ -470,7 +471,11 @@ def test_the_lattice_is_zoomed_and_its_nodes_are_told(chromium: Any, clinic_file
         page.keyboard.press("-")
         assert seen() == whole, "no farther than the whole"
         page.get_by_role("button", name="next").click()
-        page.keyboard.press("Tab")
+        for _ in range(6):
+            page.get_by_role("button", name="zoom in").click()
+        mark, box = page.locator(".looked").bounding_box(), frame.bounding_box()
+        assert box["y"] <= mark["y"] + mark["height"] / 2 <= box["y"] + box["height"], "it stays in the picture"
+        page.get_by_role("button", name="whole").click()
         hovered = page.locator(f"{picture} circle:has(title)").last
         hovered.hover(force=True)
         assert page.inner_text("#lattice-said") == hovered.locator("title").text_content()

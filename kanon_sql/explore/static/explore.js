@@ -94,7 +94,9 @@
   // A tree that was built stands in for a column's hierarchy; what is wrong with it is said beside it.
   document.addEventListener("used", async ({ detail }) => {
     const sent = edits;
-    if (await ask("ask", [[`rule.${detail.column}`, detail.rule]], find("#answer"), detail.wrong)) stale = !await renew(sent);
+    if (!await ask("ask", [[`rule.${detail.column}`, detail.rule]], find("#answer"), detail.wrong)) return;
+    detail.done();
+    stale = !await renew(sent);
   });
 
   if (controls) {

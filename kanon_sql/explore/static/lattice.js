@@ -32,21 +32,28 @@
       draw();
     };
     const move = (across, down) => { x += across * width; y += down * height; draw(); };
+    const middle = (mark) => { const box = mark.getBBox(); return [box.x + box.width / 2, box.y + box.height / 2]; };
     const look = (mark) => {
       marks[looked]?.classList.remove("looked");
       looked = marks.indexOf(mark);
       mark.classList.add("looked");
       said.textContent = mark.querySelector("title").textContent;
-      const box = mark.getBBox(), middle = [box.x + box.width / 2, box.y + box.height / 2];
-      if (middle[0] < x || middle[0] > x + width || middle[1] < y || middle[1] > y + height) {
-        x = middle[0] - width / 2;
-        y = middle[1] - height / 2;
+      const [across, down] = middle(mark);
+      if (across < x || across > x + width || down < y || down > y + height) {
+        [x, y] = [across - width / 2, down - height / 2];
         draw();
       }
     };
+    const nearer = () => {  // towards the node that is looked at, if there is one
+      zoom(1.5);
+      if (looked < 0) return;
+      const [across, down] = middle(marks[looked]);
+      [x, y] = [across - width / 2, down - height / 2];
+      draw();
+    };
     const step = (by) => { if (marks.length) look(marks[(looked + by + marks.length) % marks.length]); };
     const acts = {
-      in: () => zoom(1.5), out: () => zoom(1 / 1.5), whole: () => { [x, y, width, height] = whole; draw(); },
+      in: nearer, out: () => zoom(1 / 1.5), whole: () => { [x, y, width, height] = whole; draw(); },
       before: () => step(looked < 0 ? 0 : -1), after: () => step(1),
     };
     const keys = {

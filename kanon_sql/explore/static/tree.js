@@ -174,7 +174,7 @@
         const outermost = `{${tree.map((node) => `${text(node.label)}: ${node.below ? within(node.below) : "null"}`).join(", ")}}`;
         say("");
         const rule = `{"tree": ${editor.dataset.top ? `{"*": ${outermost}}` : outermost}}`;
-        editor.dispatchEvent(new CustomEvent("used", { bubbles: true, detail: { column: editor.dataset.column, rule, wrong: find("problems") } }));
+        editor.dispatchEvent(new CustomEvent("used", { bubbles: true, detail: { column: editor.dataset.column, rule, wrong: find("problems"), done: () => say("This tree is in use: the answer above is by it.") } }));
       },
     };
     editor.addEventListener("click", (event) => {
