@@ -470,7 +470,7 @@ def test_the_lattice_is_zoomed_and_its_nodes_are_told(chromium: Any, clinic_file
         page.keyboard.press("0")
         page.keyboard.press("-")
         assert seen() == whole, "no farther than the whole"
-        page.get_by_role("button", name="next").click()
+        page.get_by_role("button", name="next node").click()
         for _ in range(6):
             page.get_by_role("button", name="zoom in").click()
         mark, box = page.locator(".looked").bounding_box(), frame.bounding_box()
