@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import duckdb
 import pytest
 from command_line import SECRET, SPEC, make_clinic
-from explorers import Somebody, explored
+from explorers import Somebody, explored, make_uneven
 from servers import subject_of
 from servers.base import UrlSubject
 
@@ -200,17 +200,9 @@ def test_an_answer_that_is_fetched_late_is_not_taken_for_that_of_another_spec(cl
         assert json.loads(somebody.send(somebody.visit + "export.json").text)["achieved"]["k_anonymity"]["k"] >= 30
 
 
-def test_what_one_does_not_wait_for_comes_after_it(clinic_file: Path, tmp_path: Path) -> None:
+def test_what_one_does_not_wait_for_comes_after_it(tmp_path: Path) -> None:
     """That suppression is uneven takes a statement to tell: it comes with all the rest, and is in what is exported."""
-    make_clinic(tmp_path / "clinic.duckdb")
-    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
-        connection.execute("CREATE OR REPLACE TABLE visits AS SELECT name, age % 10 AS age, zip, diagnosis FROM visits")
-        connection.execute(
-            "INSERT INTO visits BY NAME SELECT 'n' || range AS name, 100 + range AS age, 99999 AS zip, "
-            "'flu' AS diagnosis FROM range(40)"
-        )
-    text = TEXT.replace("age: {intervals: [5, 10, 20], top: 90}", "age: {}").replace("limit: 0.05", "limit: 0.2")
-    text = text.replace("  - l_diversity: {attribute: diagnosis, l: 2}\n", "").replace("k: 5", "k: 2")
+    text = make_uneven(tmp_path / "clinic.duckdb")
     connect = partial(kanon_sql.connect, tmp_path / "clinic.duckdb", read_only=True)
     with connect() as engine:
         whole = kanon_sql.plan(engine, kanon_sql.Spec.parse(text), beside=None)

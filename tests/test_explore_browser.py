@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 import pytest
 from command_line import SPEC, make_clinic
-from explorers import explored
+from explorers import explored, make_uneven
 
 import kanon_sql
 
@@ -454,7 +454,13 @@ def test_the_lattice_is_zoomed_and_its_nodes_are_told(chromium: Any, clinic_file
         mark = page.locator(".looked").bounding_box()
         box = frame.bounding_box()
         assert box["x"] - 1 <= mark["x"] <= box["x"] + box["width"], "the picture follows"
-        page.keyboard.press("n")
+        for _ in range(8):
+            page.keyboard.press("n")
+            mark, box = page.locator(".looked").bounding_box(), frame.bounding_box()
+            for axis, size in (("x", "width"), ("y", "height")):
+                assert box[axis] <= mark[axis] + mark[size] / 2 <= box[axis] + box[size], "and it follows again"
+        for _ in range(7):
+            page.keyboard.press("p")
         assert page.inner_text("#lattice-said") != told
         page.keyboard.press("p")
         assert page.inner_text("#lattice-said") == told
@@ -485,6 +491,17 @@ def test_the_lattice_is_zoomed_and_its_nodes_are_told(chromium: Any, clinic_file
         page.mouse.wheel(0, 300)
         page.wait_for_function("(before) => scrollY > before", arg=before)
         assert seen() == whole, "elsewhere the wheel scrolls the page"
+        refuse_violations(page)
+
+
+def test_a_warning_that_comes_later_stands_where_the_others_do(chromium: Any, tmp_path: Path) -> None:
+    text = make_uneven(tmp_path / "clinic.duckdb")
+    connect = partial(kanon_sql.connect, tmp_path / "clinic.duckdb", read_only=True)
+    with explored(connect, kanon_sql.Spec.parse(text)) as somebody, page_of(chromium, somebody.address) as page:
+        answered(page, "2-anonymity")
+        page.wait_for_selector("#answer #warnings :text('uneven_suppression')")
+        assert "being counted" not in page.inner_text("#answer")
+        assert page.locator("[data-warnings]").count() == 0
         refuse_violations(page)
 
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
@@ -21,7 +22,7 @@ from command_line import SECRET, SPEC, make_clinic
 from explorers import Somebody, explored
 
 import kanon_sql
-from kanon_sql.explore import manual
+from kanon_sql.explore import manual, shown
 from kanon_sql.explore.controls import asked_for
 from kanon_sql.explore.trees import MOST_LABELS, tree_of_rows, tree_of_spec
 
@@ -210,7 +211,7 @@ def test_rows_become_a_tree() -> None:
 def test_a_table_with_too_many_values_is_not_drawn(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "many.duckdb")) as connection:
         connection.execute(
-            f"CREATE TABLE visits AS SELECT 'v' || range AS zip, range % 9 AS age FROM range({MOST_LABELS + 1})"
+            f"CREATE TABLE visits AS SELECT 'v' || range AS zip, range % 9 AS age FROM range({MOST_LABELS + 50})"
         )
     text = "version: 1\nsource: visits\nquasi_identifiers: {zip: {}, age: {}}\nprivacy: [{k_anonymity: {k: 2}}]\n"
     with explored(
@@ -219,7 +220,7 @@ def test_a_table_with_too_many_values_is_not_drawn(tmp_path: Path) -> None:
         somebody.enter()
         found = somebody.ask("values", {"column": "0"}).text
     assert nodes(found) == []
-    assert f"{MOST_LABELS + 1} labels, and at most" in plain(found)
+    assert f"{MOST_LABELS + 50} labels, and at most" in plain(found)
 
 
 # --- Certificates --------------------------------------------------------------------------
@@ -362,11 +363,11 @@ def test_each_warning_leads_to_its_section(served: Somebody) -> None:
     for code in codes:
         address = manual.address(Warned(code, "", []).page)
         assert address == f"/docs/reference/warnings#{code}"
-        assert page.text.count(f'id="{code}"') == 1
+        assert page.text.count(f' id="{code}"') == 1
     anchors = re.findall(r'href="#([^"]*)"', page.text)
     assert anchors
     for anchor in anchors:
-        assert f'id="{anchor}"' in page.text
+        assert f' id="{anchor}"' in page.text
     assert not re.findall(r'(?:src|href)="(?!/|#|data:)', page.text), "nothing comes from elsewhere"
     assert not re.findall(r"<!--|<style|\son\w+=", page.text)
     assert "of a table that has the column" in plain(page.text)
@@ -378,6 +379,31 @@ def test_a_page_that_is_not_here_is_no_link() -> None:
     for named in ("docs/reference/models.md", "docs/choosing.md#x", "docs/reference/warnings.md#a b", "/etc/passwd"):
         assert manual.address(named) is None
     assert manual.page("../../etc/passwd") is None
+
+
+def test_a_page_shows_no_comment_no_tag_and_no_link_that_leads_away() -> None:
+    page = manual.rendered(
+        "# A b\n\n<!-- not run -->\n[x](models.md) [y](#a-b) <b>z</b>\n\n```sql\nSELECT '<i>'\n```\n"
+    )
+    assert (page.title, '<h1 id="a-b">' in page.html) == ("A b", True)
+    assert "not run" not in page.html
+    assert re.findall(r"<a [^>]*>", page.html) == ['<a href="#a-b">']
+    assert "x " in page.html
+    assert "<b>" not in page.html
+    assert "<i>" not in page.html
+
+
+def test_what_a_certificate_says_is_text(tmp_path: Path) -> None:
+    found: Any = SimpleNamespace(
+        passed=False, message="<b>m</b>", directory=tmp_path.resolve() / "<b>d</b>", sha256="<b>s</b>", claims=[],
+        problems=["<b>p</b>"], not_certified=[{"what": "<b>w</b>", "why": "<b>y</b>"}],
+        content={"release": "<b>r</b>", "optimality": None},
+    )  # fmt: skip
+    said = shown.certified(found, tmp_path)
+    assert "<b>" not in said
+    for letter in "mdspwyr":
+        assert f"&lt;b&gt;{letter}&lt;/b&gt;" in said
+    assert "What does not hold" in said
 
 
 def test_a_warning_of_an_answer_is_a_link(tmp_path: Path) -> None:

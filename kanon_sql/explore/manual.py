@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
-__all__ = ["PAGES", "Page", "address", "page"]
+__all__ = ["PAGES", "Page", "address", "page", "rendered"]
 
 PAGES = ("warnings",)
 """Those of ``docs/reference/`` that can be read here."""
@@ -46,10 +46,12 @@ def page(name: str) -> Page | None:
     Args:
         name: such as ``warnings``; None comes out of any that is not in :data:`PAGES`.
     """
-    if name not in PAGES:
-        return None
-    tokens = _READER.parse(re.sub(r"<!--.*?-->", "", _text(name), flags=re.DOTALL))
-    title = name
+    return rendered(_text(name)) if name in PAGES else None
+
+
+def rendered(text: str) -> Page:
+    """Markdown of the documentation's kind as HTML; comments are left out."""
+    tokens, title = _READER.parse(re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)), ""
     for place, token in enumerate(tokens):
         if token.type == "heading_open":
             words = tokens[place + 1].content
