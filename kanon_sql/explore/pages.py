@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -22,6 +22,9 @@ from kanon_sql.explore.visits import Settings, Visits
 from kanon_sql.explore.work import Work
 from kanon_sql.report.html import html_report
 from kanon_sql.spec import Spec
+
+if TYPE_CHECKING:
+    from kanon_sql.verbs.result import Result
 
 __all__ = ["application"]
 
@@ -184,8 +187,10 @@ class _Pages(Buttons):
         result = visit.full.get(spec.hash)
         if result is None and spec.hash in visit.results:  # what was waited for is not all of it
             job = self._begin(visit, questions.planned_in_full(spec), str)
-            result = await asyncio.wrap_future(job.answer)
-            visit.remember(spec, result, in_full=True)
+            found: Result = await asyncio.wrap_future(job.answer)
+            visit.count(found)
+            visit.remember(spec, found, in_full=True)
+            result = found
         if result is None:
             raise HTTPException(404)
         name = shown.spec_name(spec)
