@@ -389,6 +389,24 @@ def test_a_tree_is_built_by_the_keyboard_alone(chromium: Any, countries: tuple[P
         }
 
 
+BY_FINGER = """() => {
+  const all = () => [...document.querySelectorAll('[role=treeitem]')];
+  const item = (name) => all().find((own) => own.ariaLabel.split(',')[0] === name);
+  const at = (own) => {
+    const box = own.getBoundingClientRect();
+    return { clientX: box.x + 4, clientY: box.y + box.height / 2, bubbles: true, pointerType: 'touch' };
+  };
+  window.drag = (from, part, to) => {
+    const start = item(from).querySelector(part), end = item(to).querySelector('.label');
+    end.scrollIntoView({ block: 'center' });
+    start.dispatchEvent(new PointerEvent('pointerdown', at(start)));
+    window.dispatchEvent(new PointerEvent('pointermove', at(end)));
+    window.dispatchEvent(new PointerEvent('pointerup', at(end)));
+  };
+}"""
+"""A finger on a part of a label, moved to another one: Playwright taps, and does not drag by touch."""
+
+
 def test_a_tree_that_is_wrong_is_said_beside_it_and_nothing_is_lost(
     chromium: Any, countries: tuple[Path, kanon_sql.Spec]
 ) -> None:
@@ -404,6 +422,12 @@ def test_a_tree_that_is_wrong_is_said_beside_it_and_nothing_is_lost(
         assert page.locator("[role=tree] b").count() == 0, "labels are text"
         size = label(page, "Spain").locator("..").bounding_box()
         assert size["height"] >= 40, "large enough for a finger"
+        page.evaluate(BY_FINGER)
+        page.evaluate("drag('Japan', '.label', 'North')")  # which scrolls
+        assert label(page, "Asia").locator("..").inner_text().split()[-1] == "2"
+        page.evaluate("drag('Japan', '.grip', 'North')")
+        assert page.inner_text("#tree-said") == "Moved Japan to North."
+        page.get_by_role("button", name="Undo").click()
         label(page, "Spain").tap()
         assert page.inner_text("#tree-chosen") == "Selected: Spain"
         page.get_by_role("button", name="Use this tree").click()
