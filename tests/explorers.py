@@ -9,8 +9,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
+
+import duckdb
+from command_line import SPEC, make_clinic
 
 from kanon_sql.engines import Engine
 from kanon_sql.explore import Settings, prepare
@@ -83,6 +87,20 @@ class Somebody:
             time.sleep(0.02)
             found = self.send(self.visit + job)
         return found
+
+
+def make_uneven(path: Path) -> str:
+    """The clinic with forty persons whom nobody is like, and a spec that suppresses these: uneven, as is warned of."""
+    make_clinic(path)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE OR REPLACE TABLE visits AS SELECT name, age % 10 AS age, zip, diagnosis FROM visits")
+        connection.execute(
+            "INSERT INTO visits BY NAME SELECT 'n' || range AS name, 100 + range AS age, 99999 AS zip, "
+            "'flu' AS diagnosis FROM range(40)"
+        )
+    text = SPEC.replace("incognito", "optimal").replace("  - l_diversity: {attribute: diagnosis, l: 2}\n", "")
+    text = text.replace("age: {intervals: [5, 10, 20], top: 90}", "age: {}")
+    return text.replace("k: 5", "k: 2").replace("limit: 0.05", "limit: 0.2")
 
 
 @contextmanager

@@ -71,4 +71,4 @@ def test_the_wheel_is_small(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as files:
         assert sum(item.file_size for item in files.infolist()) < 5_000_000
         suffixes = {Path(item.filename).suffix for item in files.infolist() if ".dist-info/" not in item.filename}
-    assert suffixes <= {".py", ".j2", ".json", ".typed", ".css", ".js", ".html"}
+    assert suffixes <= {".py", ".j2", ".json", ".typed", ".css", ".js", ".html", ".md"}

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import duckdb
 import pytest
 from command_line import SECRET, SPEC, make_clinic
-from explorers import Somebody, explored
+from explorers import Somebody, explored, make_uneven
 from servers import subject_of
 from servers.base import UrlSubject
 
@@ -161,6 +161,74 @@ def test_what_was_asked_before_is_told_without_a_statement(served: Somebody) -> 
     assert answered.status == 200
     assert "4-anonymity" in answered.text
     assert "given before: no statement, no read of the source" in plain(answered.text)
+
+
+def test_an_answer_that_is_fetched_late_is_not_taken_for_that_of_another_spec(clinic_file: Path) -> None:
+    """A page asks on before it has fetched what it asked first, which is done by then."""
+
+    over = threading.Event()
+
+    def slow() -> kanon_sql.Engine:
+        engine = kanon_sql.connect(clinic_file, read_only=True)
+        fetch = engine.fetch
+
+        def waits(statement: Any, limit: int) -> Any:
+            if statement.name == "evaluate/achieved":
+                time.sleep(0.4)
+                over.set()
+            return fetch(statement, limit)
+
+        engine.fetch = waits  # type: ignore[method-assign]
+        return engine
+
+    with explored(slow, kanon_sql.Spec.parse(TEXT)) as somebody:
+        somebody.enter()
+        somebody.ask("ask", {})
+        over.clear()
+        first = somebody.send(somebody.visit + "ask", {"privacy.0.k": "4"})
+        assert first.status == 202
+        (job,) = re.findall(r'data-job="([^"]*)"', first.text)
+        assert over.wait(30)
+        time.sleep(0.5)
+        somebody.send(somebody.visit + "ask", {"privacy.0.k": "30"})
+        late = somebody.send(somebody.visit + job)
+        assert (late.status, "satisfies 4-anonymity" in late.text) == (200, True)
+        again = somebody.ask("ask", {"privacy.0.k": "30"})
+        assert "30-anonymity" in again.text
+        assert "4-anonymity" not in again.text
+        somebody.ask("ask", {"privacy.0.k": "30"})
+        assert json.loads(somebody.send(somebody.visit + "export.json").text)["achieved"]["k_anonymity"]["k"] >= 30
+
+
+def test_what_one_does_not_wait_for_comes_after_it(tmp_path: Path) -> None:
+    """That suppression is uneven takes a statement to tell: it comes with all the rest, and is in what is exported."""
+    text = make_uneven(tmp_path / "clinic.duckdb")
+    connect = partial(kanon_sql.connect, tmp_path / "clinic.duckdb", read_only=True)
+    with connect() as engine:
+        whole = kanon_sql.plan(engine, kanon_sql.Spec.parse(text), beside=None)
+        brief = kanon_sql.plan(engine, kanon_sql.Spec.parse(text), beside=None, brief=True)
+        error = kanon_sql.Spec.parse(text + "warnings: {uneven_suppression: error}\n")
+        assert kanon_sql.plan(engine, error, brief=True).verdict == "fail", "the verdict depends on it"
+        assert kanon_sql.plan(engine, kanon_sql.Spec.parse(text), brief=True, fail_on_warning=True).verdict == "fail"
+    assert "uneven_suppression" in {item.code for item in whole.warnings}
+    assert "uneven_suppression" not in {item.code for item in brief.warnings}
+    assert (brief.node, brief.rows, brief.message) == (whole.node, whole.rows, whole.message)
+    assert brief.metrics == {"loss": whole.metrics["loss"]}
+    assert brief.cost.statements < whole.cost.statements
+    with explored(connect, kanon_sql.Spec.parse(text)) as somebody:
+        somebody.enter()
+        first = somebody.ask("ask", {})
+        assert "is being counted" in first.text
+        assert "uneven_suppression" not in first.text
+        exported = json.loads(somebody.send(somebody.visit + "export.json").text)
+        assert "uneven_suppression" in {item["code"] for item in exported["warnings"]}
+        assert exported["metrics"].keys() == whole.metrics.keys()
+        more = somebody.ask("more")
+        assert "data-warnings" in more.text
+        assert "uneven_suppression" in more.text
+        again = somebody.ask("ask", {})
+        assert "uneven_suppression" in again.text
+        assert "is being counted" not in again.text
 
 
 def test_all_the_rest_shows_the_lattice_the_hardest_hit_and_each_column(tmp_path: Path) -> None:

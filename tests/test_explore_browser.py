@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 import pytest
 from command_line import SPEC, make_clinic
-from explorers import explored
+from explorers import explored, make_uneven
 
 import kanon_sql
 
@@ -228,6 +228,334 @@ def test_the_page_that_asks_for_a_table_breaks_no_rule(chromium: Any, clinic_fil
         page_of(chromium, somebody.address, width) as page,
     ):
         page.wait_for_selector("#roles table")
+        refuse_violations(page)
+        assert overflow(page) <= 0
+
+
+# --- Trees, the lattice, certificates ------------------------------------------------------
+
+COUNTRIES = (
+    "tree: {Europe: {West: [France, Spain], North: [Sweden, Norway]}, Asia: [Japan, India], '10': null, '2': null}"
+)
+
+
+@pytest.fixture
+def countries(clinic_file: Path) -> tuple[Path, kanon_sql.Spec]:
+    """The clinic with a column of countries, and a tree of them; two are called by numbers, which no order may move."""
+    with duckdb.connect(str(clinic_file)) as connection:
+        connection.execute("ALTER TABLE visits ADD COLUMN country TEXT")
+        connection.execute(
+            "UPDATE visits SET country = "
+            "['France', 'Spain', 'Sweden', 'Norway', 'Japan', 'India', '10', '2'][1 + rowid % 8]"
+        )
+    text = TEXT.replace("zip: {prefix: [4, 3, 2]}", f"country: {{{COUNTRIES}}}")
+    return clinic_file, kanon_sql.Spec.parse(text)
+
+
+def tree_in_use(page: Any) -> Any:
+    """The hierarchy that the saved spec has."""
+    with page.expect_download() as saving:
+        page.get_by_role("link", name="Save the spec").click()
+    return kanon_sql.Spec.parse(Path(saving.value.path()).read_text()).to_dict()["quasi_identifiers"]["country"]["tree"]
+
+
+def drawn_tree(page: Any) -> None:
+    page.get_by_role("button", name="Draw its tree").click()
+    page.wait_for_selector("[role=tree] li")
+
+
+def label(page: Any, name: str) -> Any:
+    """The row of a label; a group is found by its name and what is in it."""
+    return page.get_by_role("treeitem", name=re.compile(f"^{name}(, group of .*)?$")).locator("> .row > .label")
+
+
+def test_labels_are_dragged_to_another_group(chromium: Any, countries: tuple[Path, kanon_sql.Spec]) -> None:
+    path, spec = countries
+    connect = partial(kanon_sql.connect, path, read_only=True)
+    with explored(connect, spec) as somebody, page_of(chromium, somebody.address) as page:
+        answered(page, "5-anonymity")
+        drawn_tree(page)
+        page.locator("[role=tree]").scroll_into_view_if_needed()
+
+        def drag(name: str, to: Any) -> None:
+            start, end = label(page, name).bounding_box(), to.bounding_box()
+            page.mouse.move(start["x"] + 4, start["y"] + 4)
+            page.mouse.down()
+            page.mouse.move(start["x"] + 30, start["y"] + 9, steps=3)
+            assert page.locator(".ghost").inner_text() == name
+            page.mouse.move(end["x"] + 4, end["y"] + end["height"] / 2, steps=5)
+            page.mouse.up()
+
+        drag("Sweden", label(page, "West"))
+        assert page.inner_text("#tree-said") == "Moved Sweden to West."
+        drag("Norway", label(page, "India"))  # onto a value: into its group
+        assert page.inner_text("#tree-said") == "Moved Norway to Asia."
+        drag("Europe", label(page, "France"))
+        assert "into itself" in page.inner_text("#tree-said")
+        page.get_by_role("button", name="Use this tree").click()
+        page.wait_for_function("() => document.querySelector('#tree-said').innerText.includes('North is empty')")
+        label(page, "Europe").click()  # was selected by dragging; now it is not
+        label(page, "North").click()
+        page.get_by_role("button", name="Remove", exact=True).click()
+        page.get_by_role("button", name="Use this tree").click()
+        answered(page, "1 read of the source")
+        page.wait_for_function("() => document.querySelector('#tree-said').innerText.includes('is in use')")
+        assert page.inner_text("#tree-problems") == ""
+        assert tree_in_use(page) == {
+            "Europe": {"West": ["France", "Spain", "Sweden"]},
+            "Asia": ["Japan", "India", "Norway"],
+            "10": None,
+            "2": None,
+        }
+        assert list(tree_in_use(page)) == ["Europe", "Asia", "10", "2"], "in their order"
+        assert page.input_value("#rule\\.1").startswith('{"tree": {"Europe"'), "the controls show it"
+        drawn_tree(page)
+        refuse_violations(page)
+
+
+def test_a_tree_is_built_by_the_keyboard_alone(chromium: Any, countries: tuple[Path, kanon_sql.Spec]) -> None:
+    path, spec = countries
+    connect = partial(kanon_sql.connect, path, read_only=True)
+    with explored(connect, spec) as somebody, page_of(chromium, somebody.address) as page:
+        answered(page, "5-anonymity")
+        page.get_by_role("button", name="Draw its tree").focus()
+        page.keyboard.press("Enter")
+        page.wait_for_selector("[role=tree] li")
+
+        def focused() -> str:
+            return str(
+                page.evaluate("() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.id")
+            )
+
+        def tab_until(what: str) -> None:
+            for _ in range(12):
+                page.keyboard.press("Tab")
+                if focused().startswith(what):
+                    return
+            raise AssertionError(f"no Tab leads to {what}")
+
+        def press(*keys: str) -> None:
+            for key in keys:
+                page.keyboard.press(key)
+
+        tab_until("Europe")
+        ring = "() => getComputedStyle(document.activeElement.querySelector('.row')).outlineStyle"
+        assert page.evaluate(ring) == "solid"
+        press("ArrowDown", "ArrowDown", "ArrowDown")
+        assert focused() == "Spain"
+        press("Space", "ArrowUp", "Space")  # France, too
+        assert page.inner_text("#tree-chosen") == "2 labels selected"
+        press("F2")
+        assert focused() == "tree-label"
+        page.keyboard.type("South")
+        press("Enter")
+        assert page.inner_text("#tree-said") == "Made South of 2 labels."
+        tab_until("South")
+        press("ArrowLeft")
+        assert page.get_by_role("treeitem", name="South, group of 2").get_attribute("aria-expanded") == "false"
+        press("ArrowRight", "Space", "F2")
+        assert page.input_value("#tree-label") == "South"
+        page.keyboard.press("Control+a")
+        page.keyboard.type("Asia")
+        press("Enter")
+        assert "There is Asia already" in page.inner_text("#tree-said")
+        page.keyboard.press("Control+a")
+        page.keyboard.type("Latin")
+        press("Enter")
+        assert page.inner_text("#tree-said") == "South is Latin now."
+        tab_until("Latin")
+        press("Space", "End", "Space")
+        assert page.inner_text("#tree-chosen") == "Selected: 2"
+        press("ArrowUp", "Space", "Enter")
+        assert focused() == "tree-target"
+        page.keyboard.type("Asia")
+        press("Tab", "Enter")
+        assert page.inner_text("#tree-said") == "Moved 2 labels to Asia."
+        tab_until("10")
+        press("Delete")
+        assert page.inner_text("#tree-said") == "Removed 10."
+        page.get_by_role("button", name="Undo").focus()
+        press("Enter")
+        assert label(page, "10").count() == 1
+        for _ in range(12):
+            press("Tab")
+            if page.evaluate("() => document.activeElement.textContent") == "Use this tree":
+                break
+        press("Enter")
+        answered(page, "1 read of the source")
+        assert tree_in_use(page) == {
+            "Europe": {"West": {"Latin": ["France", "Spain"]}, "North": ["Sweden", "Norway"]},
+            "Asia": ["Japan", "India", "10", "2"],
+        }
+
+
+BY_FINGER = """() => {
+  const all = () => [...document.querySelectorAll('[role=treeitem]')];
+  const item = (name) => all().find((own) => own.ariaLabel.split(',')[0] === name);
+  const at = (own) => {
+    const box = own.getBoundingClientRect();
+    return { clientX: box.x + 4, clientY: box.y + box.height / 2, bubbles: true, pointerType: 'touch' };
+  };
+  window.drag = (from, part, to) => {
+    const start = item(from).querySelector(part), end = item(to).querySelector('.label');
+    end.scrollIntoView({ block: 'center' });
+    start.dispatchEvent(new PointerEvent('pointerdown', at(start)));
+    window.dispatchEvent(new PointerEvent('pointermove', at(end)));
+    window.dispatchEvent(new PointerEvent('pointerup', at(end)));
+  };
+}"""
+"""A finger on a part of a label, moved to another one: Playwright taps, and does not drag by touch."""
+
+
+def test_a_tree_that_is_wrong_is_said_beside_it_and_nothing_is_lost(
+    chromium: Any, countries: tuple[Path, kanon_sql.Spec]
+) -> None:
+    path, spec = countries
+    connect = partial(kanon_sql.connect, path, read_only=True)
+    with explored(connect, spec) as somebody, page_of(chromium, somebody.address, 380, has_touch=True) as page:
+        answered(page, "5-anonymity")
+        drawn_tree(page)
+        page.locator("summary", has_text="Add values").click()
+        page.get_by_label("values of the column, one per line").fill("West\n<b>Peru</b>\nFrance\n")
+        page.get_by_role("button", name="Add them").click()
+        assert page.inner_text("#tree-said") == "Added 2 labels to the outermost ones."
+        assert page.locator("[role=tree] b").count() == 0, "labels are text"
+        size = label(page, "Spain").locator("..").bounding_box()
+        assert size["height"] >= 40, "large enough for a finger"
+        page.evaluate(BY_FINGER)
+        page.evaluate("drag('Japan', '.label', 'North')")  # which scrolls
+        assert label(page, "Asia").locator("..").inner_text().split()[-1] == "2"
+        page.evaluate("drag('Japan', '.grip', 'North')")
+        assert page.inner_text("#tree-said") == "Moved Japan to North."
+        page.get_by_role("button", name="Undo").click()
+        label(page, "Spain").tap()
+        assert page.inner_text("#tree-chosen") == "Selected: Spain"
+        page.get_by_role("button", name="Use this tree").click()
+        page.wait_for_selector("#tree-problems li")
+        assert "this label stands under two parents" in page.inner_text("#tree-problems")
+        assert page.inner_text("#tree-chosen") == "Selected: Spain", "what was built is still there"
+        page.get_by_label("k of k-anonymity").fill("6")
+        answered(page, "6-anonymity")  # the controls were not touched by it
+        refuse_violations(page)
+        assert overflow(page) <= 0
+
+
+def test_the_lattice_is_zoomed_and_its_nodes_are_told(chromium: Any, clinic_file: Path) -> None:
+    connect = partial(kanon_sql.connect, clinic_file, read_only=True)
+    with explored(connect, kanon_sql.Spec.parse(TEXT)) as somebody, page_of(chromium, somebody.address) as page:
+        answered(page, "5-anonymity")
+        picture = 'svg[aria-labelledby^="full-lattice"]'
+
+        def seen() -> list[float]:
+            return [float(part) for part in page.get_attribute(picture, "viewBox").split()]
+
+        whole = seen()
+        page.get_by_role("button", name="zoom in").click()
+        once = seen()
+        assert once[2] == pytest.approx(whole[2] / 1.5, abs=0.1)
+        assert once[2] / once[3] == pytest.approx(whole[2] / whole[3], rel=0.01), "nothing is stretched"
+        frame = page.locator(f".drawing:has({picture})")
+        for _ in range(5):
+            page.keyboard.press("Tab")
+        ring = "() => getComputedStyle(document.activeElement).outlineStyle"
+        assert (frame.evaluate("(item) => item === document.activeElement"), page.evaluate(ring)) == (True, "solid")
+        for _ in range(40):
+            page.keyboard.press("+")
+        assert seen()[2] == pytest.approx(whole[2] / 12, abs=0.1), "and no closer"
+        page.keyboard.press("ArrowLeft")
+        left = seen()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowDown")
+        assert seen()[0] > left[0]
+        assert seen()[1] > left[1]
+        for _ in range(60):
+            page.keyboard.press("ArrowRight")
+        assert seen()[0] + seen()[2] == pytest.approx(whole[0] + whole[2], abs=0.1), "one does not leave the picture"
+        page.keyboard.press("n")
+        told = page.inner_text("#lattice-said")
+        assert re.search("suppressed|as in the source", told)
+        assert page.locator(".looked title").text_content() == told
+        mark = page.locator(".looked").bounding_box()
+        box = frame.bounding_box()
+        assert box["x"] - 1 <= mark["x"] <= box["x"] + box["width"], "the picture follows"
+        for _ in range(8):
+            page.keyboard.press("n")
+            mark, box = page.locator(".looked").bounding_box(), frame.bounding_box()
+            for axis, size in (("x", "width"), ("y", "height")):
+                assert box[axis] <= mark[axis] + mark[size] / 2 <= box[axis] + box[size], "and it follows again"
+        for _ in range(7):
+            page.keyboard.press("p")
+        assert page.inner_text("#lattice-said") != told
+        page.keyboard.press("p")
+        assert page.inner_text("#lattice-said") == told
+        page.keyboard.press("0")
+        assert seen() == whole
+        box = page.locator(picture).bounding_box()
+        page.mouse.move(box["x"] + 10, box["y"] + 10)
+        page.mouse.wheel(0, -100)
+        page.wait_for_function(
+            f"(width) => document.querySelector('{picture}').viewBox.baseVal.width < width", arg=whole[2]
+        )
+        assert seen()[0] < whole[2] / 10, "what is under the pointer stays there"
+        page.keyboard.press("0")
+        page.keyboard.press("-")
+        assert seen() == whole, "no farther than the whole"
+        page.get_by_role("button", name="next node").click()
+        for _ in range(6):
+            page.get_by_role("button", name="zoom in").click()
+        mark, box = page.locator(".looked").bounding_box(), frame.bounding_box()
+        assert box["y"] <= mark["y"] + mark["height"] / 2 <= box["y"] + box["height"], "it stays in the picture"
+        page.get_by_role("button", name="whole").click()
+        hovered = page.locator(f"{picture} circle:has(title)").last
+        hovered.hover(force=True)
+        assert page.inner_text("#lattice-said") == hovered.locator("title").text_content()
+        page.keyboard.press("Escape")
+        frame.blur()
+        before = page.evaluate("() => scrollY")
+        page.mouse.wheel(0, 300)
+        page.wait_for_function("(before) => scrollY > before", arg=before)
+        assert seen() == whole, "elsewhere the wheel scrolls the page"
+        refuse_violations(page)
+
+
+def test_a_warning_that_comes_later_stands_where_the_others_do(chromium: Any, tmp_path: Path) -> None:
+    text = make_uneven(tmp_path / "clinic.duckdb")
+    connect = partial(kanon_sql.connect, tmp_path / "clinic.duckdb", read_only=True)
+    with explored(connect, kanon_sql.Spec.parse(text)) as somebody, page_of(chromium, somebody.address) as page:
+        answered(page, "2-anonymity")
+        page.wait_for_selector("#answer #warnings :text('uneven_suppression')")
+        assert "being counted" not in page.inner_text("#answer")
+        assert page.locator("[data-warnings]").count() == 0
+        refuse_violations(page)
+
+
+def test_a_release_is_certified_and_a_warning_read(chromium: Any, clinic_file: Path, tmp_path: Path) -> None:
+    text = TEXT.replace("zip: {prefix: [4, 3, 2]}", "zip: {minimum_level: 1}")
+    connect = partial(kanon_sql.connect, clinic_file)
+    with (
+        explored(connect, kanon_sql.Spec.parse(text), may_publish=True, directory=tmp_path) as somebody,
+        page_of(chromium, somebody.address, 380) as page,
+    ):
+        answered(page, "5-anonymity")
+        with page.context.expect_page() as opening:
+            page.get_by_role("link", name="docs/reference/warnings.md#withheld_column").click()
+        other = opening.value
+        other.wait_for_selector("#withheld_column:target")
+        refuse_violations(other)
+        assert overflow(other) <= 0
+        other.close()
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.get_by_role("button", name="Publish the release").click()
+        page.wait_for_selector("#published .pass")
+        page.get_by_label("directory of the certificate").fill("../elsewhere")
+        page.get_by_role("button", name="Certify the release").click()
+        page.wait_for_selector("#certified .problems")
+        page.get_by_label("directory of the certificate").fill("papers")
+        page.get_by_label("who certifies").fill("The office")
+        page.get_by_label("who certifies").press("Enter")
+        page.wait_for_selector("#certified .pass")
+        assert "python papers/verify_certificate.py papers -d DATABASE" in page.inner_text("#certified")
+        assert (tmp_path / "papers" / "certificate.json").is_file()
         refuse_violations(page)
         assert overflow(page) <= 0
 

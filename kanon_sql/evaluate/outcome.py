@@ -264,10 +264,15 @@ class Chosen(Answered):
         """What the node's kept classes achieve, from the frequency sets."""
         return self.evaluator.achieved(self.node)
 
-    def metrics(self) -> dict[str, float]:
-        """Every quality metric of the node, and the one that was optimized, if it is another form of one of them."""
+    def metrics(self, *, brief: bool = False) -> dict[str, float]:
+        """Every quality metric of the node, and the one that was optimized, if it is another form of one of them.
+
+        Args:
+            brief: the one that was optimized, and the loss, alone: the search has mostly asked for these.
+        """
         asked = {self.spec.search.metric_label: self.evaluator.metric}
-        return self.evaluator.metrics(self.node, {**METRICS, **asked})
+        others = {"loss": METRICS["loss"]} if brief else METRICS
+        return self.evaluator.metrics(self.node, {**others, **asked})
 
     @property
     def mean_loss(self) -> float:

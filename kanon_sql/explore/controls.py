@@ -212,17 +212,48 @@ def _set_column(columns: dict[str, Any], name: str, what: str, given: str) -> No
 
 
 def _yaml(text: str, column: str) -> dict[str, Any]:
+    where = f"quasi_identifiers.{column}"
     try:
-        found = YAML(typ="safe", pure=True).load(text)
-    except YAMLError:
-        raise SpecError(
-            f"quasi_identifiers.{column}: this is no YAML; expected a hierarchy, such as {{intervals: [5, 10]}}"
-        ) from None
+        found = _parsed(text, where)
+    except (YAMLError, ValueError, RecursionError):
+        raise SpecError(f"{where}: this is no YAML; expected a hierarchy, such as {{intervals: [5, 10]}}") from None
     if found is None:
         return {}
     if not isinstance(found, dict):
-        raise SpecError(f"quasi_identifiers.{column}: expected a hierarchy, such as {{intervals: [5, 10]}}")
+        raise SpecError(f"{where}: expected a hierarchy, such as {{intervals: [5, 10]}}")
     return found
+
+
+def _parsed(text: str, where: str) -> Any:
+    """JSON as such, since a tree of thousands of labels is read by it at once; else YAML, if it is short.
+
+    Raises:
+        SpecError: a long text that is no JSON, or a label twice at one place, which JSON would lose one of.
+        YAMLError, ValueError, RecursionError: it is neither.
+    """
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise SpecError(f"{where}: something is named twice at one place; give each label one place")
+        return found
+
+    def number(word: str) -> Any:
+        raise ValueError(word)  # NaN is a word in YAML
+
+    try:
+        return json.loads(text, object_pairs_hook=once, parse_constant=number)
+    except ValueError:
+        if len(text) > _LONGEST:
+            raise SpecError(
+                f"{where}: {len(text):,} characters of YAML, and at most {_LONGEST:,} are read here; write it as JSON, "
+                "or in a file"
+            ) from None
+        return YAML(typ="safe", pure=True).load(text)
+
+
+_LONGEST = 5_000
+"""Characters of YAML: reading takes its time, in which nobody else is answered."""
 
 
 def _at(items: Sequence[Any], place: str) -> Any:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from concurrent.futures import wait
-from typing import Any
-from urllib.parse import parse_qsl
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -16,38 +14,31 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from kanon_sql.errors import HierarchyError, KanonError, SpecError
-from kanon_sql.explore import questions, shown
+from kanon_sql.explore import manual, questions, shown
+from kanon_sql.explore.asking import form_of, spec_of
+from kanon_sql.explore.buttons import Buttons
 from kanon_sql.explore.controls import asked_for, saved
-from kanon_sql.explore.visits import Settings, Visit, Visits
-from kanon_sql.explore.work import Job, Work
+from kanon_sql.explore.visits import Settings, Visits
+from kanon_sql.explore.work import Work
 from kanon_sql.report.html import html_report
 from kanon_sql.spec import Spec
 
-__all__ = ["application"]
+if TYPE_CHECKING:
+    from kanon_sql.verbs.result import Result
 
-PATIENCE = 0.25
-"""Seconds until a page is told how far a question is, instead of its answer."""
+__all__ = ["application"]
 
 STATIC = {
     "explore.css": "text/css; charset=utf-8",
     "report.css": "text/css; charset=utf-8",
     "explore.js": "text/javascript; charset=utf-8",
+    "lattice.js": "text/javascript; charset=utf-8",
+    "tree.js": "text/javascript; charset=utf-8",
 }
 
 
-class _Pages:
-    """What answers each address.
-
-    Args:
-        work: does what is asked.
-        visits: the open pages.
-        settings: what is allowed.
-    """
-
-    def __init__(self, work: Work, visits: Visits, settings: Settings) -> None:
-        self._work = work
-        self._visits = visits
-        self._settings = settings
+class _Pages(Buttons):
+    """What answers each address."""
 
     # --- The page and its files ---
 
@@ -68,20 +59,27 @@ class _Pages:
             raise HTTPException(404)
         return Response(shown.static(name), headers={"content-type": STATIC[name]})
 
+    async def manual(self, request: Request) -> Response:
+        """A page of the documentation that an answer refers to."""
+        page = manual.page(request.path_params["name"])
+        if page is None:
+            raise HTTPException(404)
+        return HTMLResponse(shown.manual_page(page))
+
     # --- What the controls ask ---
 
     async def ask(self, request: Request) -> Response:
         """The figures of what the controls say now; what they said before is stopped."""
-        visit, form = self._visit(request), await _form(request)
-        spec = asked_for(_of(visit), form)
+        visit, form = self._visit(request), await form_of(request)
+        spec = asked_for(spec_of(visit), form)
         self._supersede(visit)
         visit.has(spec)
         if (known := visit.results.get(spec.hash)) is not None:
-            return HTMLResponse(shown.answered(visit, known, again=True))
+            return HTMLResponse(shown.answered(visit, spec, known, again=True))
 
         def show(result: Any) -> str:
-            visit.remember(result, in_full=False)
-            return shown.answered(visit, result)
+            visit.remember(spec, result, in_full=False)
+            return shown.answered(visit, spec, result)
 
         visit.latest = self._begin(visit, questions.planned(spec), show)
         return await self._soon(visit, visit.latest)
@@ -89,12 +87,12 @@ class _Pages:
     async def more(self, request: Request) -> Response:
         """All the rest of the plan."""
         visit = self._visit(request)
-        spec = _of(visit)
+        spec = spec_of(visit)
         if (known := visit.full.get(spec.hash)) is not None:
             return HTMLResponse(shown.in_full(visit, known))
 
         def show(result: Any) -> str:
-            visit.remember(result, in_full=True)
+            visit.remember(spec, result, in_full=True)
             return shown.in_full(visit, result)
 
         visit.latest = self._begin(visit, questions.planned_in_full(spec), show)
@@ -107,7 +105,7 @@ class _Pages:
     async def nodes(self, request: Request) -> Response:
         """The nodes of one height of the lattice."""
         visit = self._visit(request)
-        known = visit.full.get(_of(visit).hash)
+        known = visit.full.get(spec_of(visit).hash)
         given = request.query_params.get("height", "")
         if known is None or known.lattice is None or not given.isdecimal():
             raise HTTPException(404)
@@ -120,74 +118,6 @@ class _Pages:
         self._work.end(visit.id)
         visit.forget()
         return HTMLResponse("")
-
-    # --- What buttons ask ---
-
-    async def curve(self, request: Request) -> Response:
-        """What each k costs."""
-        visit = self._visit(request)
-        job = self._begin(visit, questions.curve(_of(visit)), lambda found: shown.compared(found, "curve"))
-        return await self._soon(visit, job)
-
-    async def pin(self, request: Request) -> Response:
-        """Keep the spec of now as a candidate."""
-        visit, form = self._visit(request), await _form(request)
-        letter = form.get("letter", "")
-        if letter not in ("A", "B"):
-            raise HTTPException(404)
-        visit.pinned[letter] = _of(visit)
-        return HTMLResponse(shown.pinned(visit))
-
-    async def candidates(self, request: Request) -> Response:
-        """Both candidates side by side."""
-        visit = self._visit(request)
-        if len(visit.pinned) < 2:
-            raise SpecError("there are no two candidates; keep one spec as A and another one as B")
-        pinned = {f"candidate {letter}": visit.pinned[letter] for letter in sorted(visit.pinned)}
-        job = self._begin(visit, questions.candidates(pinned), lambda found: shown.compared(found, "candidates"))
-        return await self._soon(visit, job)
-
-    async def risk(self, request: Request) -> Response:
-        """How easily persons can be found again."""
-        visit, form = self._visit(request), await _form(request)
-        threshold = _share(form.get("threshold") or "0.05", "threshold")
-        fraction = _share(form["fraction"], "sampling fraction") if form.get("fraction") else None
-        asked = questions.measured(_of(visit), threshold, fraction, release=form.get("of") == "release")
-        job = self._begin(visit, asked, lambda found: shown.reported(found, "risk"))
-        return await self._soon(visit, job)
-
-    async def attacks(self, request: Request) -> Response:
-        """What attacks on the published release reach."""
-        visit = self._visit(request)
-        job = self._begin(visit, questions.attacked(_of(visit)), lambda found: shown.reported(found, "attacks"))
-        return await self._soon(visit, job)
-
-    async def publish(self, request: Request) -> Response:
-        """Write, verify and publish, where that is allowed."""
-        visit = self._visit(request)
-        if not self._settings.may_publish:
-            raise SpecError("nothing can be published from this page; start it with --allow-publish")
-        job = self._begin(
-            visit, questions.published(_of(visit)), lambda found: shown.reported(found, "published", "The release")
-        )
-        return await self._soon(visit, job)
-
-    async def preview(self, request: Request) -> Response:
-        """The labels that a hierarchy makes of values that somebody typed."""
-        visit, form = self._visit(request), await _form(request)
-        names = list(_of(visit).quasi_identifiers)
-        column, values = form.get("column", ""), [item.strip() for item in form.get("values", "").split(",")]
-        values = [item for item in values if item][:MOST_TYPED]
-        if not column.isdecimal() or int(column) >= len(names):
-            raise HTTPException(404)
-        if not values and not self._settings.reveals:
-            raise SpecError(
-                "no value was typed; expected some, such as 37, 52. Those of the table are shown with --reveal"
-            )
-        spec = asked_for(_of(visit), {f"rule.{column}": form[f"rule.{column}"]} if f"rule.{column}" in form else {})
-        asked = questions.previewed(spec, names[int(column)], values or None)
-        job = self._begin(visit, asked, lambda found: shown.previewed(found))
-        return await self._soon(visit, job)
 
     # --- How far, and stop ---
 
@@ -211,7 +141,7 @@ class _Pages:
 
     async def profile(self, request: Request) -> Response:
         """What counts and names suggest for the columns of a table."""
-        visit, form = self._visit(request), await _form(request)
+        visit, form = self._visit(request), await form_of(request)
         table = form.get("table", "").strip()
         if not table:
             raise SpecError("no table is named; expected one, such as visits, or a CSV or Parquet file")
@@ -224,7 +154,7 @@ class _Pages:
 
     async def roles(self, request: Request) -> Response:
         """The spec that follows from what each column is."""
-        visit, form = self._visit(request), await _form(request)
+        visit, form = self._visit(request), await form_of(request)
         if visit.drafted is None:
             raise HTTPException(404)
         said: dict[str, list[str]] = {key: [] for key in KEYS.values()}
@@ -247,14 +177,20 @@ class _Pages:
 
     async def save(self, request: Request) -> Response:
         """The spec as YAML."""
-        spec = _of(self._visit(request))
+        spec = spec_of(self._visit(request))
         return _file(saved(spec), f"{shown.spec_name(spec)}.yml", "application/yaml")
 
     async def export(self, request: Request) -> Response:
         """The plan's report, or its JSON."""
         visit = self._visit(request)
-        spec = _of(visit)
-        result = visit.full.get(spec.hash) or visit.results.get(spec.hash)
+        spec = spec_of(visit)
+        result = visit.full.get(spec.hash)
+        if result is None and spec.hash in visit.results:  # what was waited for is not all of it
+            job = self._begin(visit, questions.planned_in_full(spec), str)
+            found: Result = await asyncio.wrap_future(job.answer)
+            visit.count(found)
+            visit.remember(spec, found, in_full=True)
+            result = found
         if result is None:
             raise HTTPException(404)
         name = shown.spec_name(spec)
@@ -262,39 +198,6 @@ class _Pages:
             return _file(json.dumps(result.to_dict(), indent=2) + "\n", f"{name}.json", "application/json")
         return _file(html_report(result), f"{name}.html", "text/html; charset=utf-8")
 
-    # --- What they share ---
-
-    def _visit(self, request: Request) -> Visit:
-        visit = self._visits.get(request.path_params["visit"])
-        if visit is None:
-            raise HTTPException(410)
-        return visit
-
-    def _begin(self, visit: Visit, asked: Callable[..., Any], show: Callable[[Any], str]) -> Job:
-        job = self._work.ask(visit.id, asked, show)
-        visit.add(job)
-        return job
-
-    def _supersede(self, visit: Visit) -> None:
-        """Nobody waits any more for what the controls said before."""
-        if visit.latest is not None and not visit.latest.answer.done():
-            self._work.stop(visit.latest)
-        visit.latest = None
-
-    async def _soon(self, visit: Visit, job: Job) -> Response:
-        """The answer if it comes soon, else how far it is."""
-        await asyncio.to_thread(wait, [job.answer], PATIENCE)
-        if not job.answer.done():
-            return HTMLResponse(shown.waiting(visit, job), 202)
-        found = job.answer.result()
-        if not job.counted:
-            job.counted = True
-            visit.count(found)
-        return HTMLResponse(job.show(found))
-
-
-MOST_TYPED = 20
-"""So many values are previewed at a time."""
 
 KEYS = {
     "unit": "unit",
@@ -303,27 +206,6 @@ KEYS = {
     "sensitive": "sensitive",
     "keep": "keep",
 }
-
-
-def _of(visit: Visit) -> Spec:
-    if visit.spec is None:
-        raise HTTPException(404)
-    return visit.spec
-
-
-def _share(text: str, name: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise SpecError(f"{name}: expected a number from 0 to 1") from None
-
-
-async def _form(request: Request) -> dict[str, str]:
-    try:
-        text = (await request.body()).decode()
-        return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=2_000))
-    except ValueError:
-        raise HTTPException(400) from None
 
 
 def _file(text: str, name: str, kind: str) -> Response:
@@ -376,6 +258,7 @@ def application(work: Work, visits: Visits, settings: Settings) -> Starlette:
         routes=[
             get("/", pages.new),
             get("/static/{name}", pages.static),
+            get("/docs/reference/{name}", pages.manual),
             get("/{visit}/", pages.page),
             post("/{visit}/ask", pages.ask),
             get("/{visit}/more", pages.more),
@@ -388,7 +271,10 @@ def application(work: Work, visits: Visits, settings: Settings) -> Starlette:
             post("/{visit}/risk", pages.risk),
             post("/{visit}/attacks", pages.attacks),
             post("/{visit}/publish", pages.publish),
+            post("/{visit}/certify", pages.certify),
             post("/{visit}/preview", pages.preview),
+            get("/{visit}/tree", pages.tree),
+            post("/{visit}/values", pages.values),
             get("/{visit}/jobs/{number}", pages.job),
             post("/{visit}/jobs/{number}/stop", pages.stop),
             post("/{visit}/profile", pages.profile),

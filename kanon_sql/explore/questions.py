@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from kanon_sql.errors import SearchTooLarge, UnsupportedError
 from kanon_sql.explore.visits import Drafted
-from kanon_sql.explore.work import Tools
+from kanon_sql.explore.work import Stopped, Tools
 from kanon_sql.spec import Spec
 
 __all__ = [
     "attacked",
     "candidates",
+    "certified",
     "curve",
     "drafted",
     "measured",
@@ -35,7 +37,7 @@ def planned(spec: Spec) -> Callable[[Tools], Any]:
     from kanon_sql.verbs.plan import plan
 
     return lambda tools: plan(
-        tools.engine, spec, budget=tools.budget, report=tools.report, kept=tools.kept, beside=None
+        tools.engine, spec, budget=tools.budget, report=tools.report, kept=tools.kept, beside=None, brief=True
     )  # fmt: skip
 
 
@@ -111,6 +113,27 @@ def published(spec: Spec) -> Callable[[Tools], Any]:
     from kanon_sql.verbs.anonymize import anonymize
 
     return lambda tools: anonymize(tools.engine, spec, report=tools.report, details=True)
+
+
+def certified(spec: Spec, directory: Path, by: str | None) -> Callable[[Tools], Any]:
+    """Write a certificate of the published release.
+
+    Args:
+        spec: the spec that the release was published by.
+        directory: where to write it.
+        by: who certifies; None for nobody by name.
+    """
+    from kanon_sql.verbs.certify import certify
+
+    def ask(tools: Tools) -> Any:
+        def report(stage: str, nodes: int | None) -> None:
+            if tools.budget.interrupted is not None and tools.budget.interrupted():
+                raise Stopped("this was stopped before there was an answer")  # between two of its many statements
+            tools.report(stage, nodes)
+
+        return certify(tools.engine, spec, directory, by=by, report=report)
+
+    return ask
 
 
 def drafted(table: str) -> Callable[[Tools], Drafted]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from kanon_sql.explore import manual
 from kanon_sql.explore.controls import (
     ALGORITHMS,
     METRICS,
@@ -19,8 +22,10 @@ from kanon_sql.explore.controls import (
     limit_percent,
     privacy_controls,
 )
+from kanon_sql.explore.trees import MOST_LABELS, Drawn, can_be_drawn
 from kanon_sql.explore.visits import Drafted, Settings, Visit
 from kanon_sql.explore.work import Job
+from kanon_sql.report.certificate import certificate_facts, certificate_parts
 from kanon_sql.report.html import PageParts, comparison_parts, html_style, run_parts
 from kanon_sql.report.levels import level_cells
 from kanon_sql.report.nodes import figures_in_words, known_in_words, why_in_words
@@ -30,18 +35,21 @@ from kanon_sql.spec import Spec
 from kanon_sql.version import __version__
 
 if TYPE_CHECKING:
+    from kanon_sql.verbs.certify import Certificate
     from kanon_sql.verbs.compare import Comparison
     from kanon_sql.verbs.details import Details
     from kanon_sql.verbs.hierarchy import HierarchyResult
-    from kanon_sql.verbs.result import Result
+    from kanon_sql.verbs.result import Result, Warned
 
 __all__ = [
     "answered",
     "begun",
+    "certified",
     "compared",
     "controlled",
     "heights",
     "in_full",
+    "manual_page",
     "nodes_at",
     "opened",
     "pinned",
@@ -51,6 +59,7 @@ __all__ = [
     "roles",
     "spec_name",
     "static",
+    "tree",
     "waiting",
 ]
 
@@ -104,7 +113,11 @@ def opened(visit: Visit, settings: Settings) -> str:
         settings: what is allowed.
     """
     controls = Markup(controlled(visit)) if visit.spec is not None else ""
-    return _rendered("page", visit=visit, settings=settings, version=__version__, controls=controls)
+    columns = {} if visit.spec is None else visit.spec.quasi_identifiers
+    drawable = [(index, name) for index, (name, item) in enumerate(columns.items()) if can_be_drawn(item)]
+    return _rendered(
+        "page", visit=visit, settings=settings, version=__version__, controls=controls, drawable=drawable
+    )  # fmt: skip
 
 
 def controlled(visit: Visit) -> str:
@@ -153,21 +166,31 @@ _TOGETHER = ("# All together", "# Of two,", "# No two ")
 # --- Answers -------------------------------------------------------------------------------
 
 
-def answered(visit: Visit, result: Result, *, again: bool = False) -> str:
+def answered(visit: Visit, spec: Spec, result: Result, *, again: bool = False) -> str:
     """The figures of a plan: the verdict, what it costs, the levels, the warnings, the meter.
 
     Args:
         visit: who asked.
+        spec: what was asked about.
         result: the plan.
         again: it was told before, and nothing was asked of the database now.
     """
     run = read_run(result.to_dict(), "this result")
     parts = run_parts(run, "answer")
     levels = [] if run.node is None else level_cells(run.node, run.level_names)
+    known = visit.full.get(spec.hash)
+    allows = spec.warnings.uneven_suppression == "warn"  # an error is told at once
     return _rendered(
-        "answer", visit=visit, parts=parts, levels=levels, warnings=run.warnings, run=run,
+        "answer", visit=visit, parts=parts, levels=levels, run=run,
         again=again, cost=result.cost, stopped=result.stopped, metered=visit.metered,
+        warnings=_warnings(result if known is None else known),
+        counting=known is None and allows and bool(result.rows.get("suppressed")),
     )  # fmt: skip
+
+
+def _warnings(result: Result) -> list[tuple[Warned, str | None]]:
+    """Each with the address of its page."""
+    return [(item, manual.address(item.page)) for item in result.warnings]
 
 
 _LEFT_OUT = {"warnings", "search", "what-was-run"}
@@ -181,8 +204,9 @@ def in_full(visit: Visit, result: Result) -> str:
     sections = [item for item in parts.sections if item[0] not in _LEFT_OUT]
     search = [item for item in parts.sections if item[0] == "search"]
     return _rendered(
-        "full", visit=visit, sections=sections, search=search, heights=heights(result), worst=worst(result.details)
-    )
+        "full", visit=visit, sections=sections, search=search, heights=heights(result), worst=worst(result.details),
+        warnings=_warnings(result), counting=False, stopped=None,
+    )  # fmt: skip
 
 
 def worst(details: Details | None) -> list[tuple[str, str, str, str]]:
@@ -274,6 +298,32 @@ def previewed(result: HierarchyResult) -> str:
     (item,) = result.hierarchies
     rows = [labels for labels, _ in item.examples]
     return _rendered("preview", item=item, rows=rows)
+
+
+def certified(found: Certificate, start: Path) -> str:
+    """A certificate: what is claimed, and how anybody verifies it.
+
+    Args:
+        found: the certificate.
+        start: the directory that the server was started in, which names of paths begin at.
+    """
+    place = found.directory.relative_to(start.resolve()).as_posix()
+    return _rendered("certificate", found=found, facts=certificate_facts(found, place), parts=certificate_parts(found))
+
+
+def tree(drawn: Drawn, settings: Settings) -> str:
+    """The tree of a hierarchy, to be rebuilt by moving its labels.
+
+    Args:
+        drawn: the tree.
+        settings: whether values of the table may be shown.
+    """
+    return _rendered("tree", drawn=drawn, nodes=json.dumps(drawn.nodes), settings=settings, most=MOST_LABELS)
+
+
+def manual_page(page: manual.Page) -> str:
+    """A page of the documentation."""
+    return _rendered("manual", page=page)
 
 
 # --- Meanwhile -----------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import secrets
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kanon_sql.explore.work import Job, Metered, Work
@@ -36,12 +37,14 @@ class Settings:
         may_publish: releases may be published.
         reveals: values of small classes may be shown.
         table: the table, or the file, to start from where there is no spec.
+        directory: where the server was started; what the page writes as files is below it.
     """
 
     database: str
     may_publish: bool = False
     reveals: bool = False
     table: str | None = None
+    directory: Path = field(default_factory=Path.cwd)
 
 
 @dataclass(frozen=True)
@@ -94,12 +97,18 @@ class Visit:
         self.spec = spec
         self.started_with = self.started_with or spec
 
-    def remember(self, result: Result, *, in_full: bool) -> None:
-        """Keep the plan of the spec of now, unless the search was stopped: asked again, it goes on."""
-        if self.spec is None or result.stopped is not None:
+    def remember(self, spec: Spec, result: Result, *, in_full: bool) -> None:
+        """Keep the plan of a spec, unless the search was stopped: asked again, it goes on.
+
+        Args:
+            spec: what was asked about, which need not be what the page asks about by now.
+            result: the answer.
+            in_full: with all that is counted and explained.
+        """
+        if result.stopped is not None:
             return
         results = self.full if in_full else self.results
-        results[self.spec.hash] = result
+        results[spec.hash] = result
         while len(results) > MOST_RESULTS:
             results.popitem(last=False)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -14,7 +13,7 @@ from kanon_sql.report.words import number, shown
 if TYPE_CHECKING:
     from kanon_sql.verbs.certify import Certificate
 
-__all__ = ["certificate_text"]
+__all__ = ["certificate_facts", "certificate_parts", "certificate_text"]
 
 _PARTS = {"release": "The release", "optimality": "Optimality", "provenance": "Provenance", "recorded": "Provenance"}
 
@@ -24,28 +23,40 @@ def certificate_text(found: Certificate) -> RenderableType:
     parts: list[RenderableType] = [
         Text(f"{found.verdict.upper()}  {shown(found.message)}", "bold green" if found.passed else "bold red"),
         Text(),
-        facts(_summary(found)),
+        facts([(name, shown(value)) for name, value in certificate_facts(found)]),
     ]
-    for title in dict.fromkeys(_PARTS.values()):
-        said = dict.fromkeys(claim["says"] for claim in found.claims if _PARTS[claim["part"]] == title)
-        proof = found.content["optimality"]
-        lines = [*said, *([proof["says"]] if title == "Optimality" and proof is not None else [])]
-        if lines:
-            parts += section(title, plain_notes([shown(line) for line in lines]))
-    if found.problems:
-        parts += section("What does not hold", plain_notes([shown(problem) for problem in found.problems]))
-    if found.not_certified:
-        left = [shown(f"{item['what']}: {item['why']}") for item in found.not_certified]
-        parts += section("Not certified", plain_notes(left))
+    for title, lines in certificate_parts(found):
+        parts += section(title, plain_notes([shown(line) for line in lines]))
     parts += [Text(), Text(cost_line(found.cost), "dim")]
     return Group(*parts)
 
 
-def _summary(found: Certificate) -> Iterable[tuple[str, str]]:
-    yield "release", shown(str(found.content["release"]))
-    yield "certificate", shown(str(found.directory))
-    yield "claims", number(len(found.claims))
-    if (proof := found.content["optimality"]) is not None:
-        yield "nodes asked about", number(len(proof["nodes"]))
-    yield "sha256", found.sha256
-    yield "verify", shown(f"python {found.directory}/verify_certificate.py {found.directory} -d DATABASE")
+def certificate_parts(found: Certificate) -> list[tuple[str, list[str]]]:
+    """What is claimed, what of it does not hold, and what is not claimed: titles and lines, none of them empty."""
+    parts = []
+    for title in dict.fromkeys(_PARTS.values()):
+        said = list(dict.fromkeys(claim["says"] for claim in found.claims if _PARTS[claim["part"]] == title))
+        proof = found.content["optimality"]
+        parts.append((title, [*said, *([proof["says"]] if title == "Optimality" and proof is not None else [])]))
+    parts.append(("What does not hold", list(found.problems)))
+    parts.append(("Not certified", [f"{item['what']}: {item['why']}" for item in found.not_certified]))
+    return [(title, lines) for title, lines in parts if lines]
+
+
+def certificate_facts(found: Certificate, directory: str | None = None) -> list[tuple[str, str]]:
+    """What was written, and the command that verifies it.
+
+    Args:
+        found: the certificate.
+        directory: what to call the place of it; None for the path that was asked for.
+    """
+    place = str(found.directory) if directory is None else directory
+    proof = found.content["optimality"]
+    return [
+        ("release", str(found.content["release"])),
+        ("certificate", place),
+        ("claims", number(len(found.claims))),
+        *([] if proof is None else [("nodes asked about", number(len(proof["nodes"])))]),
+        ("sha256", found.sha256),
+        ("verify", f"python {place}/verify_certificate.py {place} -d DATABASE"),
+    ]

@@ -54,6 +54,7 @@ def plan(
     distributions: bool = False,
     beside: str | Mapping[str, Any] | None = None,
     kept: KeptSets | None = None,
+    brief: bool = False,
     fail_on_warning: bool = False,
 ) -> Result:
     """Search for the best generalization without writing anything but scratch tables.
@@ -79,6 +80,8 @@ def plan(
             ``local`` beside a full-domain plan where that takes about a second: DuckDB, at most 50,000 different
             vectors, and no requirement but k-anonymity.
         kept: frequency sets that several runs share, as :func:`kanon_sql.compare` has them.
+        brief: leave out what takes a statement and is not what one waits for: metrics but the one that was optimized
+            and the loss, and the warning ``uneven_suppression``, unless it is an error.
         fail_on_warning: the verdict is ``fail`` where there is a warning, whichever it is.
 
     Returns:
@@ -133,7 +136,7 @@ def plan(
             else:
                 made = searched(engine, spec, report, budget, explain=explain, all_minimal=all_minimal, kept=kept)
             with made as found:
-                result = _result(found)
+                result = _result(found, brief=brief and not fail_on_warning)
                 if (why := failed_by(spec, result.warnings, on_any=fail_on_warning)) is not None:
                     result = replace(result, verdict="fail", message=f"nothing would be published: {why}")
                 result = with_bound(result, found) if bound else result
@@ -161,13 +164,13 @@ def plan(
         )
 
 
-def _result(found: NothingToSearch | NothingFound | Chosen | Recoded) -> Result:
+def _result(found: NothingToSearch | NothingFound | Chosen | Recoded, *, brief: bool) -> Result:
     if isinstance(found, NothingToSearch | NothingFound):
         return unreleased("plan", found, found.failure())
-    return _planned(found)
+    return _planned(found, brief=brief)
 
 
-def _planned(found: Chosen | Recoded) -> Result:
+def _planned(found: Chosen | Recoded, *, brief: bool) -> Result:
     """What a release would be."""
     examination, rows = found.achieved(), found.rows()
     return Result(
@@ -181,7 +184,7 @@ def _planned(found: Chosen | Recoded) -> Result:
         classes=examination.classes_dict(),
         class_sizes=examination.sizes_list(),
         achieved=examination.achieved_dict(),
-        metrics=found.metrics(),
+        metrics=found.metrics(brief=brief) if isinstance(found, Chosen) else found.metrics(),
         mean_loss=mean_loss_of(found),
         search=found.summary() if isinstance(found, Chosen) else None,
         cost=Cost(),
@@ -189,6 +192,6 @@ def _planned(found: Chosen | Recoded) -> Result:
         intervals=found.intervals if isinstance(found, Chosen) else None,
         recoding=found.to_dict() if isinstance(found, Recoded) else None,
         utility=classified(found),
-        warnings=warnings_of_plan(found),
+        warnings=warnings_of_plan(found, brief=brief),
         level_names=found.level_names,
     )

@@ -51,7 +51,11 @@ def explore(
         bool, typer.Option("--browser/--no-browser", help="Open the page in the browser, or only print its address.")
     ] = True,
     allow_publish: Annotated[
-        bool, typer.Option("--allow-publish", help="Let the page publish the release; else it is opened read-only.")
+        bool,
+        typer.Option(
+            "--allow-publish",
+            help="Let the page publish and certify the release; else the database is opened read-only.",
+        ),
     ] = False,
     reveal: Annotated[
         bool,

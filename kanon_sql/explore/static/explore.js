@@ -16,8 +16,11 @@
 
   const show = (place, html) => {
     place.innerHTML = html;
+    place.dispatchEvent(new CustomEvent("shown", { bubbles: true }));
     const started = place.querySelector("[data-reload]");
     if (started) location.reload();
+    const told = place.querySelector("[data-warnings]");
+    if (told) { find("#warnings")?.replaceChildren(...told.childNodes); told.remove(); }
     const short = place.querySelector("[data-short]");
     if (short) find("#short").textContent = short.dataset.short;
     if (place.querySelector("[data-more]")) ask("more", undefined, find("#more"), find("#more"));
@@ -87,6 +90,14 @@
     field("rule").value = kind === "none" ? "{}" : `{${kind}: [${steps}]}`;
     moved(true);
   };
+
+  // A tree that was built stands in for a column's hierarchy; what is wrong with it is said beside it.
+  document.addEventListener("used", async ({ detail }) => {
+    const sent = edits;
+    if (!await ask("ask", [[`rule.${detail.column}`, detail.rule]], find("#answer"), detail.wrong)) return;
+    detail.done();
+    stale = !await renew(sent);
+  });
 
   if (controls) {
     let soon;

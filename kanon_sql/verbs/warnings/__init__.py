@@ -30,14 +30,15 @@ __all__ = [
 ]
 
 
-def warnings_of_plan(found: Chosen | Recoded) -> list[Warned]:
+def warnings_of_plan(found: Chosen | Recoded, *, brief: bool = False) -> list[Warned]:
     """What can be said before anything is written.
 
     Args:
         found: what was chosen.
+        brief: leave out what takes a statement, unless the verdict depends on it.
     """
     spec, warned = found.spec, withheld(found)
-    if spec.warnings.uneven_suppression != "allow":
+    if spec.warnings.uneven_suppression == "error" or (spec.warnings.uneven_suppression == "warn" and not brief):
         warned += uneven(found)
     return heeded(spec, warned)
 
