@@ -13,7 +13,7 @@ from kanon_sql.engines.connection import connect
 from kanon_sql.engines.dry import SCRATCH_SCHEMA, DryEngine
 from kanon_sql.engines.frames import FrameDatabase, FrameKind, open_frames
 from kanon_sql.engines.given import CONNECTIONS, TABLES, connection_kind, shown_kind, table_kind
-from kanon_sql.engines.lakes import LAKES, LakeKind
+from kanon_sql.engines.lakes import LAKES
 from kanon_sql.engines.settings import session_statements
 from kanon_sql.engines.workspace import SCRATCH_TABLE, Reporter, Workspace, now, open_workspace
 
@@ -29,7 +29,6 @@ __all__ = [
     "Engine",
     "FrameDatabase",
     "FrameKind",
-    "LakeKind",
     "Meter",
     "Reporter",
     "Row",
