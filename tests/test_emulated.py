@@ -83,7 +83,12 @@ def in_duckdb(case: dict[str, Any]) -> Any:
         )  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=["bigquery", "snowflake"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(name, marks=pytest.mark.xdist_group(f"emulated {name}")) for name in ("bigquery", "snowflake")
+    ],
+)
 def said(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
     """What every case says on the emulator."""
     name = request.param
