@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -182,6 +183,7 @@ TYPES = {"bigquery": {"int": "INT64", "str": "STRING"}, "snowflake": {"int": "IN
 
 
 def main(warehouse: str) -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is stopped
     cases = json.load(sys.stdin)
     with {"bigquery": bigquery, "snowflake": snowflake}[warehouse]() as (connect, run, place):
         found = [answers(connect, run, place, case, TYPES[warehouse]) for case in cases]
