@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from servers import subject_of
+from servers.postgres import Postgres18Subject
 from typer.testing import CliRunner
 
 import kanon_sql
@@ -24,14 +25,15 @@ from kanon_sql.sql.statement import Statement
 from kanon_sql.testing import Subject
 from kanon_sql.verbs.clean import clean
 
-pytestmark = pytest.mark.xdist_group("postgres")
-
 ROWS = [("a", "x"), ("a", "y"), ("a", "x"), ("b", "x")]
 
 
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Subject]:
-    with subject_of("postgres") as made:
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("postgres", "postgres18")],
+)
+def postgres(request: pytest.FixtureRequest) -> Iterator[Subject]:
+    with subject_of(request.param) as made:
         yield made
 
 
@@ -39,6 +41,11 @@ def postgres() -> Iterator[Subject]:
 def people(postgres: Subject) -> None:
     postgres.table("people", {"q": "text", "s": "text"}, ROWS)
     postgres.drop("released")
+
+
+def test_the_server_is_of_the_version_that_it_stands_for(postgres: Subject) -> None:
+    ((number,),) = postgres.fetch("SELECT current_setting('server_version_num')")
+    assert int(number) // 10_000 == (18 if isinstance(postgres, Postgres18Subject) else 16)
 
 
 def spec(**changes: Any) -> kanon_sql.Spec:

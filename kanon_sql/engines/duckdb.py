@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Literal
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
 from kanon_sql.engines.duckdb_errors import duckdb_error
+from kanon_sql.engines.files import AttachedLakes, file_reader
 from kanon_sql.engines.session import IN_TRANSACTION, SessionEngine
-from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
+from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql import Statement, dialect_named, literal
 
 if TYPE_CHECKING:
@@ -55,14 +56,6 @@ _FUNCTIONS = (
     "*", "/", "//", "%", "||", "&",
 )  # fmt: skip
 """Functions of DuckDB's that our SQL calls; a macro of the same name would be called in their place."""
-
-_READERS = {
-    ".parquet": "read_parquet",
-    ".csv": "read_csv",
-    ".tsv": "read_csv",
-    ".csv.gz": "read_csv",
-    ".tsv.gz": "read_csv",
-}
 
 
 def connect_duckdb(
@@ -152,6 +145,7 @@ class DuckDBEngine(SessionEngine):
         self._listed_in: int | None = None
         self._begun = 0
         self._in_transaction = False
+        self._lakes = AttachedLakes(connection, self.read_versions, self.dialect.quote)
         with self._guard("connect"):
             self._refuse_collation()
             if label != ":memory:" or not owned:  # else it is new, and nobody else's
@@ -324,14 +318,7 @@ class DuckDBEngine(SessionEngine):
         return f"translate({column}, {_CAPITALS}, lower({_CAPITALS})) = {literal(self.capabilities.folded(name))}"
 
     def _file(self, path: str) -> str:
-        name = path.lower()
-        reader = next((reader for ending, reader in _READERS.items() if name.endswith(ending)), None)
-        if reader is None:
-            raise SpecError(
-                f"source file {path}: expected a name that ends in one of {', '.join(sorted(_READERS))}; "
-                "for others write a source query"
-            )
-        return f"{reader}({literal(path)})"
+        return self._lakes.relation(path) or file_reader(path)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -366,6 +353,7 @@ class DuckDBEngine(SessionEngine):
 
     def close(self) -> None:
         """Close the connection if this object opened it."""
+        self._lakes.close()
         if self._owned:
             self._connection.close()
 
@@ -386,6 +374,7 @@ class DuckDBEngine(SessionEngine):
                 self._settled = self._owned and self._has_settings
                 yield meter
             finally:
+                self._lakes.close()
                 if not self._owned:
                     with self._settings_guard():
                         self._set(before)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from importlib import import_module
@@ -17,6 +17,7 @@ from typing import Any, Literal
 from kanon_sql.engines.base import NO_MEMORY, Column
 from kanon_sql.engines.duckdb import DuckDBEngine, connect_duckdb
 from kanon_sql.engines.duckdb_errors import duckdb_error
+from kanon_sql.engines.lakes import LakeKind, lake_of
 from kanon_sql.engines.lossless import refuse_fewer_digits, refuse_finer
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 
@@ -89,6 +90,38 @@ class FrameDatabase:
             self._kind = kind
             self._types = {column.name: (column.type, dtypes[column.name]) for column in columns}
 
+    def attach(self, name: str, given: Frame, kind: LakeKind) -> None:
+        """Let a table be read where it is, in one version, as often as it is asked for; else it is copied.
+
+        Args:
+            name: what to call it here, and in messages.
+            given: the table.
+            kind: whose it is.
+
+        Raises:
+            SpecError: as for :meth:`load`.
+            UnsupportedError: it cannot be read rightly, or what reads it is not installed.
+        """
+        lake = lake_of(given, kind, name)
+        self._refuse_names(list(lake.columns), name)
+        if lake.once:
+            with _unread(name):
+                columns = self._copied(name, lake.data)
+        else:
+            quote, place = self.engine.dialect.quote, f"{_VIEW}_{name}"
+            self.engine.connection.register(place, lake.data)
+            cells = self._cells(column for column in self.engine.columns(quote(place)) if column.name in lake.columns)
+            self.engine.connection.execute(f"CREATE TEMP VIEW {quote(name)} AS SELECT {cells} FROM {quote(place)}")
+            columns = self.engine.columns(quote(name))
+        self.engine.read_versions[name] = lake.version
+        if self._kind is None:
+            self._kind = "arrow"
+            self._types = {column.name: (column.type, lake.schema.field(column.name).type) for column in columns}
+
+    def _cells(self, columns: Iterable[Column]) -> str:
+        quote = self.engine.dialect.quote
+        return ", ".join(f"{_cell(quote(column.name), column)} AS {quote(column.name)}" for column in columns)
+
     def _refuse_names(self, names: list[Any], shown: str) -> None:
         if not names:
             raise SpecError(f"{shown}: it has no column; give a table with the columns that the spec names")
@@ -110,13 +143,8 @@ class FrameDatabase:
         Raises:
             SpecError: a column cannot be read; it is named, and its values are not.
         """
-        try:
+        with _unread(name, lambda: (column for column in _names(plain, None) if not self._reads(plain, column))):
             return self._copied(name, plain)
-        except Exception as error:  # whatever a library raises that reads a value; its text may hold it
-            if isinstance(error, MemoryError) or "OutOfMemory" in type(error).__name__:
-                raise DatabaseError(f"{name}: {NO_MEMORY}") from None
-            unread = next((column for column in _names(plain, None) if not self._reads(plain, column)), None)
-            raise _unreadable(name, unread) from None
 
     def _reads(self, plain: Frame, column: str) -> bool:
         try:
@@ -130,8 +158,7 @@ class FrameDatabase:
         connection, quote = self.engine.connection, self.engine.dialect.quote
         connection.register(_VIEW, plain)
         try:
-            found = self.engine.columns(quote(_VIEW))
-            cells = ", ".join(f"{_cell(quote(column.name), column)} AS {quote(column.name)}" for column in found)
+            cells = self._cells(self.engine.columns(quote(_VIEW)))
             connection.execute(f"CREATE TABLE {quote(name)} AS SELECT {cells} FROM {quote(_VIEW)}")
             return self.engine.columns(quote(name))
         finally:
@@ -210,6 +237,26 @@ def _read(relation: Frame, shown: str) -> Frame:
         return relation.to_arrow_table()
     except Exception as error:  # of DuckDB's
         raise duckdb_error(error, shown) from None
+
+
+@contextmanager
+def _unread(shown: str, columns: Callable[[], Iterator[str]] = lambda: iter(())) -> Iterator[None]:
+    """Say what could not be copied inside.
+
+    Args:
+        shown: what to call the table.
+        columns: those that cannot be read, looked for once something failed.
+
+    Raises:
+        DatabaseError: it does not fit into memory.
+        SpecError: a column cannot be read.
+    """
+    try:
+        yield
+    except Exception as error:  # whatever a library raises that reads a value; its text may hold it
+        if isinstance(error, MemoryError) or "OutOfMemory" in type(error).__name__:
+            raise DatabaseError(f"{shown}: {NO_MEMORY}") from None
+        raise _unreadable(shown, next(columns(), None)) from None
 
 
 def _unreadable(shown: str, column: str | None) -> SpecError:

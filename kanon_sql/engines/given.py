@@ -24,11 +24,14 @@ CONNECTIONS = (
 )
 """What can be used as a database, in words."""
 
-TABLES = "a DataFrame of pandas, polars or Spark, a pyarrow Table or RecordBatch, a DuckDB relation, or a table of ibis"
+TABLES = (
+    "a DataFrame of pandas, polars or Spark, a pyarrow Table, RecordBatch or Dataset, a DuckDB relation, a table of "
+    "ibis, a DeltaTable, or a table or scan of pyiceberg"
+)
 """What can be used as a table, in words."""
 
 ConnectionKind = Literal["duckdb", "sqlite3", "psycopg", "sqlalchemy", "clickhouse", "spark", "ibis"]
-TableKind = Literal["pandas", "polars", "arrow", "relation", "spark", "ibis"]
+TableKind = Literal["pandas", "polars", "arrow", "relation", "spark", "ibis", "delta", "iceberg", "dataset"]
 
 _CONNECTIONS: Mapping[tuple[str, str], ConnectionKind] = {
     ("duckdb", "DuckDBPyConnection"): "duckdb",
@@ -50,13 +53,17 @@ _TABLES: Mapping[tuple[str, str], TableKind] = {
     ("duckdb", "DuckDBPyRelation"): "relation",
     ("pyspark.sql", "DataFrame"): "spark",
     ("ibis", "Table"): "ibis",
+    ("deltalake", "DeltaTable"): "delta",
+    ("pyiceberg", "Table"): "iceberg",
+    ("pyiceberg", "DataScan"): "iceberg",
+    ("pyarrow", "Dataset"): "dataset",
 }
 
 _HINTS = {
     ("polars", "LazyFrame"): "call its collect()",
     ("pandas", "Series"): "call its to_frame()",
     ("pyarrow", "RecordBatchReader"): "call its read_all()",
-    ("pyarrow", "Dataset"): "call its to_table()",
+    ("pyarrow", "Scanner"): "give the dataset that it scans",
     ("pyspark.pandas", "DataFrame"): "call its to_spark()",
     ("dask", "DataFrame"): "call its compute()",
     ("sqlalchemy", "Session"): "give the engine that it is bound to",

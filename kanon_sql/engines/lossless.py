@@ -13,7 +13,7 @@ from typing import Any
 from kanon_sql.engines.base import Column
 from kanon_sql.errors import SpecError
 
-__all__ = ["refuse_fewer_digits", "refuse_finer"]
+__all__ = ["refuse_fewer_digits", "refuse_finer", "refuse_finer_types"]
 
 _DAY = 86_400_000
 """Milliseconds."""
@@ -35,6 +35,25 @@ def refuse_finer(plain: Any, shown: str) -> None:
             f"{shown}: the column {finer!r} holds times that are finer than a microsecond, or dates with a time, "
             "which DuckDB does not tell apart; round them, or convert them to whole numbers"
         )
+
+
+def refuse_finer_types(schema: Any, shown: str) -> None:
+    """Refuse a table whose values are not looked at here, where its types may hold times that are finer than DuckDB's.
+
+    Args:
+        schema: of Arrow.
+        shown: what to call the table.
+
+    Raises:
+        SpecError: a column has such a type.
+    """
+    types = sys.modules["pyarrow"].types
+    for field in schema:
+        if any(_may_be_finer(types, inner) for inner in _within(field.type)):
+            raise SpecError(
+                f"{shown}: the column {field.name!r} is of the type {field.type}, which may hold times that DuckDB "
+                "does not tell apart; cast it, or leave it out of what is scanned"
+            )
 
 
 def refuse_fewer_digits(decimals: list[Any], columns: list[Column], shown: str) -> None:

@@ -6,7 +6,7 @@ import re
 import secrets
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Literal, Self
 
@@ -50,6 +50,8 @@ class SessionEngine(ABC):
         self.scratch = scratch or Scratch()
         self.meter = Meter()
         self.run_id = secrets.token_hex(4)
+        self.read_versions: dict[str, Mapping[str, str | int]] = {}
+        """Name or path of a table that has versions -> the one that is read, for as long as a run lasts."""
         self._deadline = Deadline(None)
         self.on_wait: Callable[[str | None], None] | None = None
 

