@@ -16,6 +16,7 @@ from kanon_sql.errors import QueryTimeout
 from kanon_sql.sql import Dialect, Statement
 
 __all__ = [
+    "DROP",
     "NO_MEMORY",
     "NO_SPACE",
     "Capabilities",
@@ -34,6 +35,9 @@ NO_SPACE = "no space is left on the disk that it writes to; free some, and run a
 
 NO_MEMORY = "it ran out of memory; allow it more, or let less run beside this, and run again"
 """What is said of a database that got no more memory."""
+
+DROP = "engines/scratch/drop"
+"""The name of the statement that drops a scratch table."""
 
 Row = tuple[Any, ...]
 Kind = Literal["text", "integer", "decimal", "float", "date", "timestamp", "moment", "boolean", "other", "ambiguous"]
@@ -75,6 +79,7 @@ class Capabilities:
         branches: how many branches of a UNION ALL are worked on side by side, where one thread joins a small set.
         quick_vectors: the most vectors of a frequency set that a recoding divides in about a second.
         row_id: the column by which a table's rows stand in their physical order; None where there is none.
+        together: scratch tables of the session that do not read each other are made, or dropped, by one statement.
     """
 
     transactional_ddl: bool
@@ -88,6 +93,7 @@ class Capabilities:
     branches: int = 1
     quick_vectors: int = 0
     row_id: str | None = None
+    together: bool = False
 
     def folded(self, name: str) -> str:
         """A name, the same for all ways of writing it that are one name to the engine."""
@@ -232,6 +238,9 @@ class Engine(Protocol):
 
     def fetch(self, statement: Statement, limit: int) -> list[Row]:
         """Run a query and return its rows, at most ``limit`` (more is an error)."""
+
+    def known_rows(self, table: str) -> int | None:
+        """How many rows a scratch table has, by its quoted name, where the engine knows without a question."""
 
     def columns(self, relation: str) -> list[Column]:
         """The columns of a FROM form, without reading a row."""
