@@ -76,6 +76,10 @@ class Capabilities:
         nodes_as_rows: the most vectors of a frequency set from which it is cheaper to answer nodes in
             one GROUP BY, joined as rows, than in one each.
         branch_rows: one more branch of a statement costs about as much as joining a node to so many vectors.
+        set_rows: making one more frequency set costs, besides reading what it is made of, about as much as joining a
+            node to so many vectors.
+        asks_widely: a statement costs far more than a node in it, so that asking about a node in vain is cheaper than
+            asking once more.
         branches: how many branches of a UNION ALL are worked on side by side, where one thread joins a small set.
         quick_vectors: the most vectors of a frequency set that a recoding divides in about a second.
         row_id: the column by which a table's rows stand in their physical order; None where there is none.
@@ -90,6 +94,8 @@ class Capabilities:
     nodes_per_statement: int = 32
     nodes_as_rows: int = 0
     branch_rows: int = 20_000
+    set_rows: int = 0
+    asks_widely: bool = False
     branches: int = 1
     quick_vectors: int = 0
     row_id: str | None = None

@@ -34,6 +34,8 @@ CAPABILITIES = Capabilities(
     nodes_per_statement=64,
     nodes_as_rows=sys.maxsize,  # a job is planned and compiled for longer than it takes to join
     branch_rows=2_000_000,
+    set_rows=2_000_000,  # a statement that stores what it makes
+    asks_widely=True,
     together=True,
 )
 

@@ -87,6 +87,7 @@ class Evaluator:
         self._coverings = self._made_before() or Coverings(
             self._covering((0,) * len(self.heights), sets.base, sets.values),
             [attribute.labels for attribute in self.counts.attributes],
+            workspace.capabilities.set_rows,
         )
         if remembered is not None:
             remembered.sets["coverings"] = self._coverings
@@ -130,6 +131,7 @@ class Evaluator:
             labels=[attribute.labels for attribute in self.counts.attributes],
             rows=self.sets.rows,
             max_suppressed=self.max_suppressed,
+            widely=self.workspace.capabilities.asks_widely,
         )
 
     def preference(self, verdict: Verdict) -> float:
