@@ -14,7 +14,7 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import HierarchyError
 from kanon_sql.hierarchies.exact import refuse_blank_ends
 from kanon_sql.hierarchies.files import TOP
-from kanon_sql.hierarchies.given_rows import GivenRows, Site, loaded_rows, rows_of
+from kanon_sql.hierarchies.given_rows import GivenRows, Site, loaded_rows, rows_of, split_labels
 from kanon_sql.hierarchies.level_names import level_names
 from kanon_sql.hierarchies.lookups import BuiltTable, Coverage, Lookup, Survey, refuse_limits
 from kanon_sql.hierarchies.numbers import EXACT_RANGE
@@ -265,7 +265,7 @@ def _from_rows(workspace: Workspace, site: Site, raw: Relation, rows: GivenRows)
 
 
 def _nesting(workspace: Workspace, built: Sequence[BuiltTable]) -> dict[int, dict[int, int]]:
-    """Per lookup table and level, the labels that have more than one parent."""
+    """Per lookup table and level, the labels that have more than one parent. Rows at hand say it themselves."""
     quote = workspace.compiler.quote
     items = [
         {
@@ -276,9 +276,10 @@ def _nesting(workspace: Workspace, built: Sequence[BuiltTable]) -> dict[int, dic
             "parent": quote(f"l{level + 1}"),
         }
         for item in built
+        if item.given is None
         for level in range(item.height - 1)
     ]
-    split: dict[int, dict[int, int]] = {item.index: {} for item in built}
+    split = {item.index: {} if item.given is None else split_labels(item.given) for item in built}
     if items:
         filled = workspace.compiler.filled
         statement = workspace.compiler.union([filled("hierarchies/nesting", item) for item in items])

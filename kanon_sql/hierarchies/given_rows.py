@@ -13,7 +13,7 @@ from kanon_sql.hierarchies.rules import value_text
 from kanon_sql.spec import FileHierarchy, Origin, QuasiIdentifier, Spec, TableHierarchy, TreeHierarchy
 from kanon_sql.sql import Relation, Sql
 
-__all__ = ["GivenRows", "Site", "loaded_rows", "rows_of"]
+__all__ = ["GivenRows", "Site", "loaded_rows", "rows_of", "split_labels"]
 
 
 @dataclass(frozen=True)
@@ -131,3 +131,18 @@ def _copy_table(workspace: Workspace, site: Site) -> GivenRows:
     if tops == 1 and len(names) > 1:
         return GivenRows(domain, len(names), str(top), int(rows), names)
     return GivenRows(domain, len(names) + 1, TOP, int(rows), names)
+
+
+def split_labels(rows: Sequence[Sequence[str]]) -> dict[int, int]:
+    """Per level below the last two, how many labels have more than one parent (Samarati 2001, condition C1).
+
+    Args:
+        rows: of a hierarchy, top included; texts are the same only if they are so character by character.
+    """
+    found = {}
+    for level in range(len(rows[0]) - 2):
+        parents: dict[str, set[str]] = {}
+        for row in rows:
+            parents.setdefault(row[level], set()).add(row[level + 1])
+        found[level] = sum(len(own) > 1 for own in parents.values())
+    return found
