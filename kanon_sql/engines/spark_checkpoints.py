@@ -116,7 +116,7 @@ class Checkpoints:
         """
         frame, rows = self._checkpoint(made)
         if rows <= ONE_PARTITION:
-            if self._partitions(frame) != 1 or not self._has_plausible_size(frame):
+            if not self._is_one(frame) or not self._has_plausible_size(frame):
                 spread, (frame, _) = frame, self._checkpoint(frame.limit(max(rows, 1)))
                 self._free(spread)
         elif not self._has_plausible_size(frame):
@@ -148,9 +148,14 @@ class Checkpoints:
         made = self._session._jsparkSession.internalCreateDataFrame(_rdd(frame), frame._jdf.schema(), False)
         return Classic(made, self._session)
 
-    def _partitions(self, frame: DataFrame) -> int | None:
-        """How many partitions a checkpoint has; Connect does not say."""
-        return None if self._remote else int(frame._jdf.queryExecution().toRdd().getNumPartitions())
+    def _is_one(self, frame: Any) -> bool:
+        """Whether the planner knows that a checkpoint is one partition; Connect does not say.
+
+        What adaptive execution left in one partition is not enough: the planner was told of as many as there may be.
+        """
+        if self._remote:
+            return False
+        return str(frame._jdf.queryExecution().logical().outputPartitioning().toString()) == "SinglePartition"
 
     def _free(self, frame: DataFrame) -> None:
         """Give a checkpoint's memory back now; Spark would wait for a garbage collection, as Connect does."""
