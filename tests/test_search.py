@@ -58,6 +58,28 @@ def agrees_with_brute_force(name: str, seed: int, monotone: bool, tiny: bool) ->
     assert is_right(name, outcome, problem)
 
 
+@given(seed=st.integers(0, 2**32), monotone=st.booleans(), tiny=st.booleans())
+@examples(200)
+def test_asking_widely_finds_the_same(seed: int, monotone: bool, tiny: bool) -> None:
+    problem = make_problem(seed, monotone=monotone)
+    widely = replace(problem, question=replace(problem.question, widely=True))
+    with tiny_rounds() if tiny else nullcontext():
+        outcome = solve("optimal", widely)
+    assert is_right("optimal", outcome, widely)
+
+
+def test_asking_widely_takes_fewer_questions() -> None:
+    """Bisecting a path of 18 nodes takes four or five questions, asking about all of it takes one."""
+    problem = wide_problem(monotone=True)
+    asked = []
+    for widely in (False, True):
+        question = replace(problem.question, widely=widely)
+        evaluator = Evaluator(question, problem.truth.__getitem__)
+        assert is_right("optimal", run("optimal", question, evaluator), problem)
+        asked.append(len(evaluator.batches))
+    assert asked[1] <= asked[0] - 3
+
+
 def test_the_problems_are_varied() -> None:
     """The comparison is worth nothing if the random problems are all alike."""
     kinds: Counter[str] = Counter()

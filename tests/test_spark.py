@@ -17,7 +17,8 @@ from servers.spark import SparkSubject
 import kanon_sql
 from kanon_sql.engines import SCRATCH_TABLE, open_workspace
 from kanon_sql.engines.base import Engine
-from kanon_sql.engines.spark import ONE_PARTITION, SETTINGS, _statistics
+from kanon_sql.engines.spark import SETTINGS
+from kanon_sql.engines.spark_checkpoints import ONE_PARTITION, statistics
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.sql.statement import Creation, Statement
 from kanon_sql.sql.text import Relation
@@ -180,7 +181,7 @@ def test_the_guess_of_a_size_does_not_grow_from_round_to_round(
     spark: SparkSubject, engine: Engine, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     """Each round joins what the last one made: the guess would have 64 times as many digits after four rounds."""
-    monkeypatch.setattr("kanon_sql.engines.spark.ONE_PARTITION", most)
+    monkeypatch.setattr("kanon_sql.engines.spark_checkpoints.ONE_PARTITION", most)
     blocks = spark.session.sparkContext._jsc.getPersistentRDDs
     kept = set(blocks())
     engine.execute(scratch("SELECT id AS a FROM range(5)", "round_0"))
@@ -207,7 +208,7 @@ def test_the_guess_of_a_size_does_not_grow_from_round_to_round(
     ],
 )
 def test_a_size_that_spark_knows(said: str, rows: int | None, size: int) -> None:
-    found = _statistics(f"Project [a], Statistics({said})\n")
+    found = statistics(f"Project [a], Statistics({said})\n")
     assert found is not None
     assert (found.rows, found.bytes) == (rows, size)
 
@@ -215,7 +216,7 @@ def test_a_size_that_spark_knows(said: str, rows: int | None, size: int) -> None
 @pytest.mark.parametrize("said", ["8.0 EiB", "1.30E+1000 B", "2.31E+19 B"])
 def test_a_size_that_spark_does_not_know(said: str) -> None:
     """Too large for its units, Spark writes a number of bytes with a power of ten."""
-    assert _statistics(f"Project [a], Statistics(sizeInBytes={said})\n") is None
+    assert statistics(f"Project [a], Statistics(sizeInBytes={said})\n") is None
 
 
 def test_the_work_is_done_by_all_executors(spark: SparkSubject, engine: Engine) -> None:

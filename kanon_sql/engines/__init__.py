@@ -15,7 +15,8 @@ from kanon_sql.engines.frames import FrameDatabase, FrameKind, open_frames
 from kanon_sql.engines.given import CONNECTIONS, TABLES, connection_kind, shown_kind, table_kind
 from kanon_sql.engines.lakes import LAKES
 from kanon_sql.engines.settings import session_statements
-from kanon_sql.engines.workspace import SCRATCH_TABLE, Reporter, Workspace, now, open_workspace
+from kanon_sql.engines.stage import Reporter
+from kanon_sql.engines.workspace import SCRATCH_TABLE, Workspace, now, open_workspace
 
 __all__ = [
     "CONNECTIONS",

@@ -16,6 +16,7 @@ from kanon_sql.errors import QueryTimeout
 from kanon_sql.sql import Dialect, Statement
 
 __all__ = [
+    "DROP",
     "NO_MEMORY",
     "NO_SPACE",
     "Capabilities",
@@ -34,6 +35,9 @@ NO_SPACE = "no space is left on the disk that it writes to; free some, and run a
 
 NO_MEMORY = "it ran out of memory; allow it more, or let less run beside this, and run again"
 """What is said of a database that got no more memory."""
+
+DROP = "engines/scratch/drop"
+"""The name of the statement that drops a scratch table."""
 
 Row = tuple[Any, ...]
 Kind = Literal["text", "integer", "decimal", "float", "date", "timestamp", "moment", "boolean", "other", "ambiguous"]
@@ -72,9 +76,14 @@ class Capabilities:
         nodes_as_rows: the most vectors of a frequency set from which it is cheaper to answer nodes in
             one GROUP BY, joined as rows, than in one each.
         branch_rows: one more branch of a statement costs about as much as joining a node to so many vectors.
+        set_rows: making one more frequency set costs, besides reading what it is made of, about as much as joining a
+            node to so many vectors.
+        asks_widely: a statement costs far more than a node in it, so that asking about a node in vain is cheaper than
+            asking once more.
         branches: how many branches of a UNION ALL are worked on side by side, where one thread joins a small set.
         quick_vectors: the most vectors of a frequency set that a recoding divides in about a second.
         row_id: the column by which a table's rows stand in their physical order; None where there is none.
+        together: scratch tables of the session that do not read each other are made, or dropped, by one statement.
     """
 
     transactional_ddl: bool
@@ -85,9 +94,12 @@ class Capabilities:
     nodes_per_statement: int = 32
     nodes_as_rows: int = 0
     branch_rows: int = 20_000
+    set_rows: int = 0
+    asks_widely: bool = False
     branches: int = 1
     quick_vectors: int = 0
     row_id: str | None = None
+    together: bool = False
 
     def folded(self, name: str) -> str:
         """A name, the same for all ways of writing it that are one name to the engine."""
@@ -232,6 +244,9 @@ class Engine(Protocol):
 
     def fetch(self, statement: Statement, limit: int) -> list[Row]:
         """Run a query and return its rows, at most ``limit`` (more is an error)."""
+
+    def known_rows(self, table: str) -> int | None:
+        """How many rows a scratch table has, by its quoted name, where the engine knows without a question."""
 
     def columns(self, relation: str) -> list[Column]:
         """The columns of a FROM form, without reading a row."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from string import digits
 from typing import Literal, Self
 
@@ -48,7 +49,7 @@ class DryEngine:
     def __init__(self, dialect: str, columns: Sequence[Column]) -> None:
         self.dialect = dialect_named(dialect)
         engine = _engine(dialect)
-        self.capabilities = engine.capabilities
+        self.capabilities = replace(engine.capabilities, together=False)  # a script has one text for each
         self._begin = engine.begin if issubclass(engine, Backend) else "BEGIN"
         self.scratch = (
             Scratch()
@@ -92,6 +93,9 @@ class DryEngine:
                 f"{statement.name}: what is written for {self.dialect.name} cannot be read back; an expression or a "
                 "name of the spec's means something else there, so write it another way"
             ) from None
+
+    def known_rows(self, table: str) -> None:
+        """Nothing has any rows."""
 
     def columns(self, relation: str) -> list[Column]:
         """The columns of a table that was created here, else the source's."""

@@ -161,6 +161,10 @@ class SessionEngine(ABC):
         with self._guard("columns"):
             return self._describe(relation)
 
+    def known_rows(self, table: str) -> int | None:
+        """How many rows a scratch table has, where the engine knows without a question."""
+        return None
+
     def exists(self, parts: tuple[str, ...]) -> Literal["table", "view"] | None:
         """What there is under a name."""
         found = self._find(parts)

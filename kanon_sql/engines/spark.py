@@ -1,33 +1,25 @@
-"""Spark, through an open SparkSession (classic or Connect) or a URL.
-
-A scratch table is a temporary view over a local checkpoint: rows that are stored once, on the
-executors' disks and in their memory. ``CACHE TABLE`` is not enough, because a cached table is
-still its plan: an INSERT into the source by the same application, or the loss of an executor,
-makes Spark compute it again, from a source that may have changed between the search and the
-verification. A checkpoint that is lost is an error instead.
-"""
+"""Spark, through an open SparkSession (classic or Connect) or a URL; its scratch tables are checkpoints."""
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from decimal import Decimal
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
+from kanon_sql.engines.base import DROP, Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
 from kanon_sql.engines.session import SessionEngine
+from kanon_sql.engines.spark_checkpoints import Checkpoints, statistics
 from kanon_sql.engines.spark_errors import is_not_there, silent_loggers, spark_error
 from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql import Statement, dialect_named
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 __all__ = ["SETTINGS", "SparkEngine", "refuse_old"]
 
@@ -42,6 +34,9 @@ CAPABILITIES = Capabilities(
     nodes_per_statement=64,
     nodes_as_rows=sys.maxsize,  # a job is planned and compiled for longer than it takes to join
     branch_rows=2_000_000,
+    set_rows=2_000_000,  # a statement that stores what it makes
+    asks_widely=True,
+    together=True,
 )
 
 SETTINGS: Mapping[str, str] = {
@@ -55,15 +50,6 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.limit.initialNumPartitions": "1000",  # a small answer in one job
 }
 """In force while a verb runs, or a statement outside of one; afterwards the session has its own again."""
-
-ONE_PARTITION = 100_000
-"""Scratch tables with as many rows at most are kept in one partition."""
-
-_PLAUSIBLE_BYTES = 2**60
-"""No guess of a table's size is so large: this is a product of such guesses, or what Spark says of what is unknown."""
-
-_MOST_ROWS = 2**31 - 1
-"""The greatest limit that Spark takes."""
 
 _MANY = 1_000_000
 """Functions there may be."""
@@ -134,7 +120,7 @@ class SparkEngine(SessionEngine):
         self._running: tuple[Future[Any], str] | None = None
         self._numbers = count()
         self._settled = False
-        self._checkpoints: dict[str, DataFrame] = {}
+        self._checkpoints = Checkpoints(session, remote=self._remote)
         with self._guard("connect"):
             self._version = str(session.version)
             refuse_old(self._version)
@@ -156,22 +142,28 @@ class SparkEngine(SessionEngine):
 
     def execute(self, statement: Statement) -> None:
         """Run a statement for its effect; a temporary table becomes a view over a checkpoint."""
-        creates = statement.creates
-        if creates is not None and creates.temporary and self.scratch.mode == "temp":
+        parts = statement.together or (statement,)
+        if self.scratch.mode == "temp" and all(part.creates and part.creates.temporary for part in parts):
+            queries = [self._tagged(part.creates.query) for part in parts if part.creates]
             self.meter.count(statement)
-            query = self._tagged(creates.query)
             with self._guard(statement.name):
-                self._checkpoints[creates.table] = self._call(lambda: self._checkpoint(query, creates.table))
+                self._call(lambda: self._checkpoints.make(parts, queries))
             return
-        ours = [
-            view for view in self._checkpoints if statement.name == "engines/scratch/drop" and view in statement.sql
-        ]
-        if self.read_only and not ours:
-            raise DatabaseError(f"{statement.name}: the connection is read-only; open it without read_only to write")
-        super().execute(statement)
-        for view in ours:
-            frame = self._checkpoints.pop(view)
-            self._call(partial(self._free, frame))
+        if statement.name == DROP and (ours := [view for part in parts if (view := _last(part)) in self._checkpoints]):
+            self.meter.count(statement)
+            with self._guard(statement.name):
+                for view in ours:
+                    self._call(partial(self._checkpoints.drop, view))
+        elif not statement.together:  # else nothing of it was ever made
+            if self.read_only:
+                raise DatabaseError(
+                    f"{statement.name}: the connection is read-only; open it without read_only to write"
+                )
+            super().execute(statement)
+
+    def known_rows(self, table: str) -> int | None:
+        """A checkpoint's rows, which were counted when it was stored."""
+        return self._checkpoints.rows(table)
 
     def _run(self, sql: str) -> None:
         self._call(lambda: self._session.sql(sql))
@@ -179,55 +171,6 @@ class SparkEngine(SessionEngine):
     def _rows(self, sql: str, limit: int) -> list[Row]:
         rows = self._call(lambda: self._session.sql(sql).limit(limit + 1).collect())
         return [tuple(row) for row in rows]
-
-    def _checkpoint(self, query: str, view: str) -> DataFrame:
-        """Store a query's rows under a view's name; the rows live as long as the frame.
-
-        A small table becomes one partition, so that grouping and joining it needs no exchange: on
-        small tables, exchanges take nearly all of the time. Many nodes still run side by side.
-
-        A checkpoint inherits the size that Spark guessed for its query, a product of the sizes of
-        what is joined. Over rounds, each of which joins what the last one made, the guess gets as
-        many digits again every time, until planning takes minutes and all memory: it is forgotten
-        before.
-        """
-        frame = self._session.sql(query).localCheckpoint()
-        rows = frame.count()
-        if rows <= ONE_PARTITION:
-            if self._partitions(frame) != 1 or not self._has_plausible_size(frame):
-                spread, frame = frame, frame.limit(max(rows, 1)).localCheckpoint()
-                self._free(spread)
-        elif not self._has_plausible_size(frame):
-            frame = self._without_size(frame)
-        frame.createOrReplaceTempView(view)
-        return frame
-
-    def _has_plausible_size(self, frame: Any) -> bool:
-        """Whether Spark's guess of a checkpoint's bytes could be one; Connect shows it as a text alone."""
-        if self._remote:
-            return _statistics(frame._explain_string(mode="cost")) is not None
-        return int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()) < _PLAUSIBLE_BYTES
-
-    def _without_size(self, frame: DataFrame) -> DataFrame:
-        """The same stored rows, of unknown size; Connect stores them again, since only a limit bounds its guess."""
-        if self._remote:
-            stored = frame.limit(_MOST_ROWS).hint("rebalance").localCheckpoint()
-            stored.count()
-            return stored
-        from pyspark.sql.classic.dataframe import DataFrame as Classic
-
-        made = self._session._jsparkSession.internalCreateDataFrame(_stored(frame), frame._jdf.schema(), False)
-        return Classic(made, self._session)
-
-    def _partitions(self, frame: DataFrame) -> int | None:
-        """How many partitions a checkpoint has; Connect does not say."""
-        return None if self._remote else int(frame._jdf.queryExecution().toRdd().getNumPartitions())
-
-    def _free(self, frame: DataFrame) -> None:
-        """Give a checkpoint's memory back now; Spark would wait for a garbage collection, as Connect does."""
-        if not self._remote:
-            with suppress(Exception):
-                _stored(frame).unpersist(False)
 
     def _describe(self, relation: str) -> list[Column]:
         sql = f"SELECT * FROM {relation} AS kanon_relation"
@@ -276,7 +219,7 @@ class SparkEngine(SessionEngine):
         """The optimizer's statistics; without a catalog's statistics it knows the files' bytes only."""
         sql = f"EXPLAIN COST SELECT * FROM {relation} AS kanon_relation"
         ((plan,),) = self.fetch(Statement("estimate", sql, users=relation, quoted=self.dialect.quoted), 1)
-        return _statistics(str(plan))
+        return statistics(str(plan))
 
     def refuse_other_meanings(self) -> None:
         """Functions of the session or the catalog, which a Spark of another version or path may call first."""
@@ -384,9 +327,9 @@ class SparkEngine(SessionEngine):
         return spark_error(error, name, self.label)
 
 
-def _stored(frame: Any) -> Any:
-    """The stored rows of a checkpoint in a classic session."""
-    return frame._jdf.queryExecution().logical().rdd()
+def _last(statement: Statement) -> str:
+    """What a statement ends with: a quoted name, where it drops a scratch table."""
+    return statement.sql.rpartition(" ")[2]
 
 
 _KINDS: Mapping[str, Kind] = {
@@ -401,18 +344,3 @@ _KINDS: Mapping[str, Kind] = {
 def _type(data_type: Any) -> tuple[str, Kind]:
     """A type's name and its kind."""
     return str(data_type.simpleString()).upper(), _KINDS.get(type(data_type).__name__, "other")
-
-
-_UNITS = {unit: 1024**power for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))}
-
-
-def _statistics(plan: str) -> Estimate | None:
-    """The figures of the plan's root; a size in EiB, or with a power of ten of bytes, means that nothing is known."""
-    size = re.search(r"Statistics\(sizeInBytes=([0-9.E+]+) (\w+)", plan)
-    if size is None or size.group(2) not in _UNITS:
-        return None
-    size_in_bytes = Decimal(size.group(1)) * _UNITS[size.group(2)]
-    if size_in_bytes >= _PLAUSIBLE_BYTES:
-        return None
-    rows = re.match(r"[^\n]*?rowCount=([0-9.E+]+)", plan[size.start() :])
-    return Estimate(None if rows is None else int(Decimal(rows.group(1))), int(size_in_bytes), "EXPLAIN COST")

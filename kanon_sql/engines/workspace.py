@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from kanon_sql.engines.base import Capabilities, Column, Engine, Row
+from kanon_sql.engines.base import DROP, Capabilities, Column, Engine, Row
 from kanon_sql.engines.inline import InlineTables
+from kanon_sql.engines.stage import Reporter, Stage, silent
 from kanon_sql.errors import DatabaseError
 from kanon_sql.sql import Compiler, Creation, Dialect, Relation, Statement
 
@@ -34,34 +35,10 @@ ROWS_PER_INSERT = 1_000
 LOOKS, PAUSE = 4, 0.05
 """How often a table that another connection is making is looked for, and the seconds between."""
 
-Reporter = Callable[[str, int | None], None]
-"""Told what is being done in plain words, and how many nodes were evaluated so far."""
-
 
 def now(*, exact: bool = False) -> str:
     """The time in UTC, ISO 8601, to the second, or (exact) to the microsecond, where times are put in order."""
     return datetime.now(UTC).isoformat(timespec="microseconds" if exact else "seconds")
-
-
-def _silent(stage: str, nodes: int | None = None) -> None:
-    """Report to nobody."""
-
-
-@dataclass
-class _Stage:
-    """What a run is at, to be told again once it has waited for something in between."""
-
-    report: Reporter
-    name: str = ""
-
-    def __call__(self, name: str, nodes: int | None) -> None:
-        self.name = name
-        self.report(name, nodes)
-
-    def waits(self, reason: str | None) -> None:
-        """Tell what is waited for, or that it is over."""
-        if reason is not None or self.name:
-            self.report(reason or self.name, None)
 
 
 @dataclass
@@ -78,7 +55,7 @@ class Workspace:
 
     engine: Engine
     compiler: Compiler
-    report: Reporter = _silent
+    report: Reporter = silent
     inline: bool = False
     prefix: str = ""
     _tables: list[Relation] = field(default_factory=list)
@@ -90,6 +67,8 @@ class Workspace:
     _dropped: dict[tuple[str, ...], str] = field(default_factory=dict)
     """Scratch tables that are recorded and were dropped since, with the run that made them."""
     _inline: InlineTables = field(default_factory=InlineTables)
+    _waiting: list[Statement] | None = None
+    """What will be made by one statement; None outside of :meth:`together`."""
 
     @property
     def dialect(self) -> Dialect:
@@ -169,7 +148,33 @@ class Workspace:
                 return
             if self.mode == "schema":
                 self._record(creates.table)
+            if self._waiting is not None:
+                self._waiting.append(statement)
+                return
         self.engine.execute(self._inline.complete(self.compiler, statement))
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Scratch tables that are made inside, and read inside by nobody, are made by one statement where that is one.
+
+        Elsewhere each is made at once, by a statement of its own.
+        """
+        if not self._at_once:
+            yield
+            return
+        self._waiting = []
+        try:
+            yield
+            waiting = self._waiting
+        finally:
+            self._waiting = None
+        if waiting:
+            self.engine.execute(waiting[0] if len(waiting) == 1 else self.compiler.together(waiting))
+
+    @property
+    def _at_once(self) -> bool:
+        """Whether several scratch tables are made, or dropped, by one statement."""
+        return self.capabilities.together and self.mode == "temp"
 
     def make(
         self, name: str, what: str, tables: Mapping[str, Relation], fills: Mapping[str, str], /, **context: Hashable
@@ -207,9 +212,14 @@ class Workspace:
 
     def size(self, tables: Sequence[Relation]) -> int:
         """How many rows some scratch tables have together."""
-        fills = {f"table_{number}": self.quoted(table) for number, table in enumerate(tables)}
-        ((rows,),) = self.query(self.compiler.filled("engines/scratch/size", fills, tables=len(tables)), 1)
-        return int(rows)
+        known = {table: self.engine.known_rows(self.quoted(table)) for table in tables}
+        rows = sum(count for count in known.values() if count is not None)
+        asked = [table for table, count in known.items() if count is None]
+        if asked:
+            fills = {f"table_{number}": self.quoted(table) for number, table in enumerate(asked)}
+            ((more,),) = self.query(self.compiler.filled("engines/scratch/size", fills, tables=len(asked)), 1)
+            rows += int(more)
+        return rows
 
     def columns(self, relation: Relation) -> dict[str, Column]:
         """The columns of a table, a scratch table included, by name."""
@@ -246,11 +256,14 @@ class Workspace:
     def drop(self, relation: Relation) -> None:
         """Drop a scratch table that is no longer needed."""
         if self.quoted(relation) not in self._inline:  # others may be made of an inline one
-            shape = self.compiler.shape("engines/scratch/drop", (), lambda: {"target": Relation(slot="target")})
-            self.run(self.compiler.fill("engines/scratch/drop", shape, {"target": self.quoted(relation)}))
+            self.run(self._dropping(relation))
         if relation.parts in self._standing:
             self._dropped[relation.parts] = self._standing.pop(relation.parts)
         (self._kept if relation in self._kept else self._tables).remove(relation)
+
+    def _dropping(self, relation: Relation) -> Statement:
+        shape = self.compiler.shape(DROP, (), lambda: {"target": Relation(slot="target")})
+        return self.compiler.fill(DROP, shape, {"target": self.quoted(relation)})
 
     def keep(self, relation: Relation) -> None:
         """Let a scratch table stay until the workspace ends, although it was made in one run of several."""
@@ -287,7 +300,7 @@ class Workspace:
         Args:
             report: called at the start of each of its stages.
         """
-        self.report = report or _silent
+        self.report = report or silent
         self.compiler = self.compiler.anew()
         with self.passing():
             yield
@@ -320,6 +333,12 @@ class Workspace:
             self.forget(Relation(parts), self._record_table)
 
     def _drop_down_to(self, kept: int) -> None:
+        if self._at_once and len(self._tables) > kept + 1:
+            gone = self._tables[kept:][::-1]
+            del self._tables[kept:]
+            with suppress(DatabaseError):
+                self.engine.execute(self.compiler.together([self._dropping(table) for table in gone]))
+            return
         while len(self._tables) > kept:
             relation = self._tables[-1]
             with suppress(DatabaseError):
@@ -354,7 +373,7 @@ def open_workspace(
     """
     run = f"kanon_{engine.run_id}_"
     compiler = Compiler(engine.dialect, source, temporary=engine.scratch.mode != "schema", run=run, counted=counted)
-    stage = _Stage(report or _silent)
+    stage = Stage(report or silent)
     workspace = Workspace(engine, compiler, stage, inline)
     before, engine.on_wait = engine.on_wait, stage.waits
     try:

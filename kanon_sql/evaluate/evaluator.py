@@ -12,6 +12,7 @@ from itertools import count
 from typing import Any
 
 from kanon_sql.engines import Column, Workspace
+from kanon_sql.evaluate.alone import Alone
 from kanon_sql.evaluate.class_counts import Table, node_frames
 from kanon_sql.evaluate.class_unions import judged_by_unions, refuse_shared_persons
 from kanon_sql.evaluate.classes import achieved_context, size_edges, size_number
@@ -19,6 +20,7 @@ from kanon_sql.evaluate.distance_vectors import DistanceMatrix
 from kanon_sql.evaluate.examination import Examination, read_examination
 from kanon_sql.evaluate.node_row import NodeRow
 from kanon_sql.evaluate.node_statements import NodeStatements
+from kanon_sql.evaluate.rolled_up import rolled_up
 from kanon_sql.evaluate.rollup import Covering, Coverings
 from kanon_sql.evaluate.soundness import all_sound
 from kanon_sql.frequency import FrequencySets, Remembered, count_attributes, holds_all
@@ -87,6 +89,7 @@ class Evaluator:
         self._coverings = self._made_before() or Coverings(
             self._covering((0,) * len(self.heights), sets.base, sets.values),
             [attribute.labels for attribute in self.counts.attributes],
+            workspace.capabilities.set_rows,
         )
         if remembered is not None:
             remembered.sets["coverings"] = self._coverings
@@ -95,7 +98,13 @@ class Evaluator:
         self._rolled_up = 0
         self._rollups = count()
         self._suppressed: dict[Node, Relation] = {}
-        self._measured_alone: dict[tuple[Node, str], NodeRow] = {}
+        self._alone = Alone(
+            workspace,
+            self.statements,
+            self._coverings,
+            lambda node, metric: self._rows([node], metric)[0],
+            self._refuse_incomplete,
+        )
 
     @property
     def work(self) -> Work:
@@ -130,6 +139,7 @@ class Evaluator:
             labels=[attribute.labels for attribute in self.counts.attributes],
             rows=self.sets.rows,
             max_suppressed=self.max_suppressed,
+            widely=self.workspace.capabilities.asks_widely,
         )
 
     def preference(self, verdict: Verdict) -> float:
@@ -210,13 +220,6 @@ class Evaluator:
             told = {node: answers[node, shape] for node in nodes}
         return [told[node]._replace(number=number) for number, node in enumerate(nodes)]
 
-    def _alone(self, node: Node, metric: Metric) -> NodeRow:
-        """What a statement about one node tells under a metric; asked once."""
-        key = (node, metric.shape)
-        if key not in self._measured_alone:
-            (self._measured_alone[key],) = self._rows([node], metric)
-        return self._measured_alone[key]
-
     def _refuse_incomplete(self, nodes: Sequence[Node], rows: Sequence[NodeRow]) -> None:
         """The classes of every node hold all rows, and all persons: none was lost when it was judged."""
         judged = {row.number: row for row in rows}
@@ -229,11 +232,13 @@ class Evaluator:
 
         Rounded, since the last digits of a sum depend on the order in which an engine adds up.
         """
+        if self.workspace.capabilities.asks_widely and self._remembered is None:
+            self._alone.ask(node, list(filter(self.statements.asks, metrics.values())))
         counted: Verdict | None = None
         values = {}
         for name, metric in sorted(metrics.items(), key=lambda item: not self.statements.asks(item[1])):
             if counted is None or self.statements.asks(metric):
-                verdict = self._verdict(node, self._alone(node, metric), metric)
+                verdict = self._verdict(node, self._alone.under(node, metric), metric)
                 assert verdict.metric is not None
                 counted, values[name] = verdict, rounded(verdict.metric)
             else:
@@ -292,7 +297,7 @@ class Evaluator:
     def _measured_loss(self, node: Node) -> Measured:
         """What the metric loss needs to know of a node, suppressed rows included."""
         loss = Loss()
-        row = self._alone(node, loss)
+        row = self._alone.under(node, loss)
         return self._measured(self._judged(node, row.suppressed), row.classes, row.kept_classes, row.aggregates, loss)
 
     def table(self, name: str, node: Node, *, kept_only: bool) -> Table:
@@ -362,7 +367,7 @@ class Evaluator:
     def _rolled(self, source: Relation, node: Node, values: str | None) -> Relation:
         """One frequency set, rolled up to a node."""
         target = self.workspace.table(f"rollup{next(self._rollups)}")
-        self.workspace.run(self.statements.roll_up(source, target, node, values=values))
+        self.workspace.run(rolled_up(self.workspace, self.sets, source, target, node, values=values))
         return target
 
     def _drop(self, covering: Covering) -> None:

@@ -23,7 +23,7 @@ from kanon_sql.evaluate.rollup import Covering, Coverings
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.models import Metric, PrivacyModel
 from kanon_sql.search import Node
-from kanon_sql.sql import Relation, Sql, Statement, identifier, literal, render, slot, sql_list
+from kanon_sql.sql import Sql, Statement, identifier, literal, render, slot, sql_list
 
 __all__ = ["Asked", "NodeStatements"]
 
@@ -106,9 +106,20 @@ class NodeStatements:
         return Asked(statement, reads)
 
     def one(
-        self, name: str, node: Node, covering: Covering, metric: Metric | None, fills: Mapping[str, str], **context: Any
+        self,
+        name: str,
+        node: Node,
+        covering: Covering,
+        metric: Metric | None,
+        fills: Mapping[str, str],
+        *,
+        beside: tuple[int, int] = (0, 0),
+        **context: Any,
     ) -> Statement:
-        """A statement over one node. Its shape is compiled once; columns and tables fill the slots."""
+        """A statement over one node. Its shape is compiled once; columns and tables fill the slots.
+
+        ``beside``: so many empty columns stand before and after those of the metric.
+        """
         keys, carried, unions = self.keys(node), self.carried(node, metric), self._unions(node)
         compiler = self._workspace.compiler
         text = compiler.shape(
@@ -118,6 +129,7 @@ class NodeStatements:
                 len(carried),
                 None if metric is None else metric.shape,
                 context.get("target"),
+                beside,
                 *union_shape(unions),
                 self._labels(node),
             ),
@@ -128,6 +140,7 @@ class NodeStatements:
                     metric,
                     union_slots(unions),
                     self._labels(node),
+                    beside,
                 ),
                 **context,
             },
@@ -246,6 +259,7 @@ class NodeStatements:
         metric: Metric | None,
         unions: Mapping[tuple[str, ...], Sequence[Sql]],
         labels: int,
+        beside: tuple[int, int],
     ) -> dict[str, Any]:
         frames = self._frames(keys, carried, unions, labels)
         aggregates = self._aggregates(frames.carried_names, metric)
@@ -254,6 +268,7 @@ class NodeStatements:
             "flagged": flagged_classes(frames, self._models),
             "classes": classes(frames, self._measured(metric), with_keys=bool(aggregates["windows"])),
             **aggregates,
+            "aggregates": [*_empty("before", beside[0]), *aggregates["aggregates"], *_empty("after", beside[1])],
         }
 
     def _frames(
@@ -293,7 +308,7 @@ class NodeStatements:
         carried = [*carried, *(measure_name(index, model) for index, model in measured)]
         aggregates = {} if metric is None else metric.aggregates(kept, carried)
         # The branches of a UNION ALL have the same number of columns.
-        width = 0 if metric is None else self._width(metric)
+        width = 0 if metric is None else self.width(metric)
         padding = {f"padding_{index}": literal(0) for index in range(width - len(aggregates))}
         return {
             "kept": kept,
@@ -314,9 +329,9 @@ class NodeStatements:
 
     def asks(self, metric: Metric) -> bool:
         """Whether a metric needs more of a node's classes than how many there are and how many are suppressed."""
-        return self._width(metric) > 0
+        return self.width(metric) > 0
 
-    def _width(self, metric: Metric) -> int:
+    def width(self, metric: Metric) -> int:
         """The most aggregates that a metric can ask for."""
         return len(self.aggregate_names(metric, len(self._sets.lookups) if metric.carries else 0))
 
@@ -357,45 +372,10 @@ class NodeStatements:
             "lookup": self._workspace.quoted(self._sets.lookups[index].table),
         }
 
-    # --- Frequency sets ---
 
-    def roll_up(self, source: Relation, target: Relation, node: Node, *, values: str | None) -> Statement:
-        """The frequency set of a node, made from that of one of its specializations.
-
-        Args:
-            source: the specialization's.
-            target: what to call the new one.
-            node: it.
-            values: the sensitive attribute whose values it counts, or the population; None for the classes alone.
-        """
-        compiler, quote = self._workspace.compiler, self._workspace.compiler.quote
-        words = [
-            compiler.dialect.masked(f"{quote('below')}.{quote(f'code{word}')}", str(mask))
-            for word, mask in enumerate(self._sets.codes.held(node))
-        ]
-        groups = self.keys(node, "below")
-        groups += [quote("value_code")] if values is not None else []
-        facts = [quote(fact) for fact in self._sets.facts[values].all] if values in self._sets.facts else []
-        groups += [quote("unit")] if self._sets.counting == "unit" else []
-        shape = compiler.shape(
-            "evaluate/rollup",
-            (len(words), len(groups), values is not None, len(facts)),
-            lambda: {
-                "target": Relation(("kanon_rollup",)),
-                "source": Relation(slot="below"),
-                "values": values is not None,
-                "facts": [slot(f"fact_{position}") for position, _ in enumerate(facts)],
-                "counting": self._sets.counting,
-                "words": [slot(f"word_{position}") for position, _ in enumerate(words)],
-                "groups": [slot(f"group_{position}") for position, _ in enumerate(groups)],
-            },
-        )
-        fills = {"below": self._workspace.quoted(source)}
-        fills |= {f"word_{position}": word for position, word in enumerate(words)}
-        fills |= {f"group_{position}": group for position, group in enumerate(groups)}
-        fills |= {f"fact_{position}": fact for position, fact in enumerate(facts)}
-        quoted = self._workspace.quoted(target)
-        return compiler.fill("evaluate/rollup", shape, fills, target=quoted)
+def _empty(name: str, columns: int) -> list[tuple[str, Sql]]:
+    """Columns of NULL, by their names."""
+    return [(f"{name}_{index}", Sql("NULL")) for index in range(columns)]
 
 
 def _sizes_frame(position: int, name: str) -> Sql:

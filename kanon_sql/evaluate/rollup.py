@@ -61,13 +61,15 @@ class Coverings:
     Args:
         first: the sets that cover every node.
         labels: per quasi-identifier and level, how many generalized values occur.
+        set_rows: making a set costs so many vectors besides those that it is made of.
 
     Attributes:
         first: the sets that cover every node.
     """
 
-    def __init__(self, first: Covering, labels: Sequence[Sequence[int]]) -> None:
+    def __init__(self, first: Covering, labels: Sequence[Sequence[int]], set_rows: int = 0) -> None:
         self.first = first
+        self._set_rows = set_rows
         self._all = [first]
         self._prepared: dict[Node, Covering] = {}
         self._by_rows = [first]
@@ -145,7 +147,7 @@ class Coverings:
             if covering.rows <= SMALL or len(covering.asked) <= BUILD_COST:
                 continue
             node, saved = self._best_rollup(covering)
-            if saved > BUILD_COST * covering.rows and node not in self._refused:
+            if saved > BUILD_COST * covering.rows + self._set_rows and node not in self._refused:
                 return covering, node
         return None
 

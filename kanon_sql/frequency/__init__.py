@@ -20,7 +20,7 @@ from kanon_sql.frequency.sets import (
     build_frequency_sets,
     count_attributes,
     holds_all,
-    widest_numbers,
+    label_numbers,
 )
 from kanon_sql.frequency.sides import Side, refuse_lost, refuse_lost_rows
 from kanon_sql.frequency.source import (
@@ -56,6 +56,7 @@ __all__ = [
     "explained_if_missing",
     "holds_all",
     "is_same_table",
+    "label_numbers",
     "label_sizes",
     "match_populations",
     "measured_models",
@@ -76,6 +77,5 @@ __all__ = [
     "value_facts_of",
     "vectors_of",
     "why_unlabelled",
-    "widest_numbers",
     "with_hierarchy",
 ]

@@ -27,8 +27,11 @@ __all__ = [
     "count_attributes",
     "holds_all",
     "known_vectors",
-    "widest_numbers",
+    "label_numbers",
 ]
+
+Marginals = dict[tuple[int, int], tuple[int, int, int, float]]
+"""Per quasi-identifier and level: labels, domain values under them, the most under one, the sum of n log n."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,7 @@ class FrequencySets:
     null_rows: int
     persons: int | None
     kept_persons: int | None
-    marginals: dict[object, dict[tuple[int, int], tuple[int, int, int, float]]] = field(
-        default_factory=dict, compare=False, repr=False
-    )
+    marginals: dict[object, Marginals] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def kept_rows(self) -> int:
@@ -125,7 +126,8 @@ def build_frequency_sets(
         others = [population.table for population in populations.values()]
         occurring = known_vectors(workspace, raw.table, others, raw.quasi_identifiers)
     lookups = build_lookups(workspace, spec, columns, occurring, chooses=True)
-    codes = Codes(widest_numbers(workspace, lookups))
+    numbers = label_numbers(workspace, lookups)
+    codes = Codes(numbers.widest)
     workspace.report("encoding the frequency sets", None)
     encoder = _Encoder(workspace, raw, lookups, codes, skip_nulls=spec.nulls == "suppress")
     values, references, facts = {}, {}, {}
@@ -152,6 +154,8 @@ def build_frequency_sets(
             everybody[name] = int(persons or 0)
     base = encoder.base()
     workspace.drop(raw.table)
+    # Rows that are suppressed for a NULL have values beside it, which the lookup tables count and the base does not.
+    are_all = spec.nulls != "suppress" or raw.null_rows == 0
     return FrequencySets(
         lookups=lookups,
         codes=codes,
@@ -166,6 +170,7 @@ def build_frequency_sets(
         null_rows=raw.null_rows if spec.nulls == "suppress" else 0,
         persons=raw.persons,
         kept_persons=raw.kept_persons,
+        marginals={_counted_in(base, lookups): numbers.marginals} if are_all else {},
     )
 
 
@@ -248,18 +253,32 @@ class _Encoder:
         return target
 
 
-def widest_numbers(workspace: Workspace, lookups: Sequence[Lookup]) -> list[list[Widest]]:
-    """Per lookup table and level, the largest numbers of its labels, for :class:`Codes` of any of these tables."""
+@dataclass(frozen=True)
+class LabelNumbers:
+    """What lookup tables say of each level, by the numbers of their quasi-identifiers.
+
+    Attributes:
+        widest: per lookup table, in order, and level: the largest numbers of its labels, for :class:`Codes`.
+        marginals: what was counted of the labels in the data; see :func:`count_attributes`.
+    """
+
+    widest: list[list[Widest]]
+    marginals: Marginals
+
+
+def label_numbers(workspace: Workspace, lookups: Sequence[Lookup]) -> LabelNumbers:
+    """The numbers of labels of some lookup tables, in one statement."""
     quote = workspace.compiler.quote
     branches = [
         workspace.compiler.filled(
-            "frequency/widest",
+            "frequency/label_numbers",
             {
                 "attribute": str(lookup.index),
                 "level": str(level),
                 "among_all": quote(f"c{level}"),
                 # The highest level below the top is numbered among all of it: there is one parent.
                 "among_siblings": quote(f"d{level}" if level + 1 < lookup.height else f"c{level}"),
+                "size": quote(f"s{level}"),
                 "lookup": workspace.quoted(lookup.table),
             },
         )
@@ -267,10 +286,18 @@ def widest_numbers(workspace: Workspace, lookups: Sequence[Lookup]) -> list[list
         for level in lookup.levels
     ]
     widest = {lookup.index: [Widest(0)] * lookup.height for lookup in lookups}
+    marginals: Marginals = {}
     if branches:
-        for index, level, labels, siblings in workspace.query(workspace.compiler.union(branches), len(branches)):
+        for index, level, labels, siblings, *counted in workspace.query(
+            workspace.compiler.union(branches), len(branches)
+        ):
             widest[int(index)][int(level)] = Widest(int(labels or 0), int(siblings or 0))
-    return [widest[lookup.index] for lookup in lookups]
+            marginals[int(index), int(level)] = _counted(*counted)
+    return LabelNumbers([widest[lookup.index] for lookup in lookups], marginals)
+
+
+def _counted(labels: Any, covered: Any, largest: Any, row_log: Any) -> tuple[int, int, int, float]:
+    return int(labels or 0), int(covered or 0), int(largest or 1), float(row_log or 0.0)
 
 
 def known_vectors(
@@ -284,8 +311,8 @@ def known_vectors(
     return target
 
 
-def _marginals(workspace: Workspace, sets: FrequencySets) -> dict[tuple[int, int], tuple[int, int, int, float]]:
-    """Per quasi-identifier and level: labels, domain values under them, the most under one, the sum of n log n."""
+def _marginals(workspace: Workspace, sets: FrequencySets) -> Marginals:
+    """The same as :func:`label_numbers` counts, of the rows that the base has."""
     compiler = workspace.compiler
     sizes = render("frequency/sizes", code=slot("code"), size=slot("size"), table=slot("lookup"), name="label_size")
     branches = [
@@ -306,16 +333,19 @@ def _marginals(workspace: Workspace, sets: FrequencySets) -> dict[tuple[int, int
         for level in lookup.levels
     ]
     return {
-        (attribute, level): (int(labels), int(covered or 0), int(largest or 1), float(row_log or 0.0))
-        for attribute, level, labels, covered, largest, row_log in workspace.query(
-            compiler.union(branches), len(branches)
-        )
+        (int(attribute), int(level)): _counted(*counted)
+        for attribute, level, *counted in workspace.query(compiler.union(branches), len(branches))
     }
+
+
+def _counted_in(base: Relation, lookups: Sequence[Lookup]) -> tuple[Relation, ...]:
+    """What marginals are counted in."""
+    return base, *(lookup.table for lookup in lookups)
 
 
 def count_attributes(workspace: Workspace, sets: FrequencySets) -> Counts:
     """The numbers per quasi-identifier and level that metrics take their bounds from; counted once."""
-    tables = (sets.base, *(lookup.table for lookup in sets.lookups))
+    tables = _counted_in(sets.base, sets.lookups)
     if tables not in sets.marginals:
         sets.marginals[tables] = _marginals(workspace, sets)
     found = sets.marginals[tables]

@@ -8,13 +8,13 @@ validated and joined by text. Only counts come back.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kanon_sql.engines import Column, Workspace
-from kanon_sql.errors import HierarchyError, Problem
+from kanon_sql.errors import HierarchyError
 from kanon_sql.hierarchies.exact import refuse_blank_ends
-from kanon_sql.hierarchies.files import TOP, read_hierarchy, with_top
-from kanon_sql.hierarchies.graph import as_tree
+from kanon_sql.hierarchies.files import TOP
+from kanon_sql.hierarchies.given_rows import GivenRows, Site, loaded_rows, rows_of, split_labels
 from kanon_sql.hierarchies.level_names import level_names
 from kanon_sql.hierarchies.lookups import BuiltTable, Coverage, Lookup, Survey, refuse_limits
 from kanon_sql.hierarchies.numbers import EXACT_RANGE
@@ -119,34 +119,6 @@ def highest_below_top(workspace: Workspace, labels: Relation, levels: Sequence[i
     return max((level for level, count in zip(levels, others, strict=True) if count), default=0)
 
 
-@dataclass(frozen=True)
-class Site:
-    """A column of a raw frequency table that gets a lookup table.
-
-    Attributes:
-        index: its number among the sites.
-        where: what to call it in messages.
-        column: the source's column.
-        raw_column: its column in the raw frequency table.
-        suffix: of its scratch tables' names.
-        hierarchy: its hierarchy.
-        chooses: of several parents one may be chosen.
-    """
-
-    index: int
-    where: str
-    column: Column
-    raw_column: str
-    suffix: str
-    hierarchy: QuasiIdentifier
-    chooses: bool = False
-
-    @property
-    def several(self) -> bool:
-        """Whether a value may have several rows, of which one is chosen."""
-        return self.chooses and self.hierarchy.parents == "several"
-
-
 def _sound(
     workspace: Workspace, spec: Spec, sites: Sequence[Site], raw: Relation, nulls: str, *, partial: bool
 ) -> list[Survey]:
@@ -174,12 +146,20 @@ def survey(workspace: Workspace, spec: Origin, sites: Sequence[Site], raw: Relat
         HierarchyError: a file or table holds no hierarchy.
         SpecError: a hierarchy that does not fit its column's type, or level limits outside it.
     """
-    built = []
+    given = loaded_rows(workspace, spec, sites)
+    rows, rules = {}, {}
     for site in sites:
         if isinstance(site.hierarchy.hierarchy, FileHierarchy | TreeHierarchy | TableHierarchy):
-            built.append(_from_rows(workspace, spec, site, raw))
+            rows[site.index] = rows_of(workspace, spec, site, raw, given.get(site.index))
         else:
-            built.append(_from_rule(workspace, site, raw))
+            rules[site.index] = _labels_of(workspace, site, raw)
+    with workspace.together():
+        built = [
+            _from_rows(workspace, site, raw, rows[site.index])
+            if site.index in rows
+            else _from_rule(workspace, site, raw, rules[site.index])
+            for site in sites
+        ]
     for item in built:
         labels = [exact_text(Sql(f"checked.l{level}")) for level in item.levels]
         refuse_blank_ends(workspace, item.nested_in, labels, f"{item.where}: its hierarchy")
@@ -188,7 +168,13 @@ def survey(workspace: Workspace, spec: Origin, sites: Sequence[Site], raw: Relat
     return [Survey(item, split[item.index], coverage[item.index]) for item in built]
 
 
-def _from_rule(workspace: Workspace, site: Site, raw: Relation) -> BuiltTable:
+def _labels_of(workspace: Workspace, site: Site, raw: Relation) -> Sequence[Sql]:
+    """The labels of a rule, which has one for every value.
+
+    Raises:
+        HierarchyError: there are values that it cannot place.
+        SpecError: it does not fit the column's type.
+    """
     labels = rule_labels(site.column, site.hierarchy, site.where)
     if isinstance(site.hierarchy.hierarchy, IntervalsHierarchy):
         (out_of_range,) = workspace.row("hierarchies/range", raw=raw, raw_column=site.raw_column, bound=EXACT_RANGE)
@@ -199,6 +185,10 @@ def _from_rule(workspace: Workspace, site: Site, raw: Relation) -> BuiltTable:
             )
     if isinstance(site.hierarchy.hierarchy, PointHierarchy):
         _refuse_foreign(workspace, site, raw, site.hierarchy.hierarchy.point)
+    return labels
+
+
+def _from_rule(workspace: Workspace, site: Site, raw: Relation, labels: Sequence[Sql]) -> BuiltTable:
     table = workspace.table(f"lookup{site.suffix}")
     workspace.execute(
         "hierarchies/lookup_rules",
@@ -240,27 +230,8 @@ def _refuse_foreign(workspace: Workspace, site: Site, raw: Relation, point: Poin
         )
 
 
-def _from_rows(workspace: Workspace, spec: Origin, site: Site, raw: Relation) -> BuiltTable:
-    hierarchy = site.hierarchy.hierarchy
-    domain = workspace.table(f"domain{site.suffix}")
-    given = None
-    columns: list[str] = []
-    if isinstance(hierarchy, TableHierarchy):
-        columns, levels, top, rows = _copy_table(workspace, hierarchy, site.where, domain, several=site.several)
-    else:
-        if isinstance(hierarchy, FileHierarchy):
-            given = with_top(read_hierarchy(spec.resolve(hierarchy.path), several=site.several))
-        else:
-            assert isinstance(hierarchy, TreeHierarchy)
-            given = with_top(hierarchy.rows())
-        levels, top, rows = len(given[0]), given[0][-1], len(given)
-        workspace.load(domain, [f"l{level}" for level in range(levels)], given)
+def _from_rows(workspace: Workspace, site: Site, raw: Relation, rows: GivenRows) -> BuiltTable:
     text = value_text(site.column, Sql("found.value"))
-    if site.several:
-        assert isinstance(spec, Spec)  # whose requirements say which parent is the best
-        graph, given = domain, None
-        domain, rows = as_tree(workspace, spec, site.where, graph, levels - 1, raw, text, site.raw_column)
-        workspace.drop(graph)
     table = workspace.table(f"lookup{site.suffix}")
     compiler = workspace.compiler
     workspace.run(
@@ -269,12 +240,12 @@ def _from_rows(workspace: Workspace, spec: Origin, site: Site, raw: Relation) ->
             {
                 "column": compiler.quote(site.raw_column),
                 "raw": workspace.quoted(raw),
-                "domain": workspace.quoted(domain),
+                "domain": workspace.quoted(rows.domain),
             },
             target=workspace.quoted(table),
             text=text,
-            height=levels - 1,
-            top=top,
+            height=rows.levels - 1,
+            top=rows.top,
         )
     )
     return BuiltTable(
@@ -283,41 +254,18 @@ def _from_rows(workspace: Workspace, spec: Origin, site: Site, raw: Relation) ->
         where=site.where,
         column=site.raw_column,
         table=table,
-        height=levels - 1,
-        top=top,
+        height=rows.levels - 1,
+        top=rows.top,
         quasi_identifier=site.hierarchy,
-        level_names=level_names(site.hierarchy, levels - 1, columns),
-        hierarchy_rows=rows,
-        given=given,
-        nested_in=domain,
+        level_names=level_names(site.hierarchy, rows.levels - 1, rows.columns),
+        hierarchy_rows=rows.count,
+        given=rows.given,
+        nested_in=rows.domain,
     )
 
 
-def _copy_table(
-    workspace: Workspace, hierarchy: TableHierarchy, where: str, domain: Relation, *, several: bool
-) -> tuple[list[str], int, str, int]:
-    """Copy a hierarchy table as text; returns its columns, levels (top included), top label and rows."""
-    where = f"{where}.table"
-    source = Relation(hierarchy.table)
-    names = list(workspace.columns(source))
-    workspace.execute("hierarchies/copy", target=domain, table=source, names=names)
-    rows, missing, repeated, tops, top = workspace.row("hierarchies/domain_summary", domain=domain, levels=len(names))
-    problems = []
-    if not rows:
-        problems.append(Problem(f"{where}: the hierarchy table has no rows; expected one per value"))
-    if missing:
-        problems.append(Problem(f"{where}: {missing} rows have a NULL; every level needs a label"))
-    if repeated and not several:
-        problems.append(Problem(f"{where}: {repeated} values have more than one row; a value has one"))
-    if problems:
-        raise HierarchyError(problems)
-    if tops == 1 and len(names) > 1:
-        return names, len(names), str(top), int(rows)
-    return names, len(names) + 1, TOP, int(rows)
-
-
 def _nesting(workspace: Workspace, built: Sequence[BuiltTable]) -> dict[int, dict[int, int]]:
-    """Per lookup table and level, the labels that have more than one parent."""
+    """Per lookup table and level, the labels that have more than one parent. Rows at hand say it themselves."""
     quote = workspace.compiler.quote
     items = [
         {
@@ -328,9 +276,10 @@ def _nesting(workspace: Workspace, built: Sequence[BuiltTable]) -> dict[int, dic
             "parent": quote(f"l{level + 1}"),
         }
         for item in built
+        if item.given is None
         for level in range(item.height - 1)
     ]
-    split: dict[int, dict[int, int]] = {item.index: {} for item in built}
+    split = {item.index: {} if item.given is None else split_labels(item.given) for item in built}
     if items:
         filled = workspace.compiler.filled
         statement = workspace.compiler.union([filled("hierarchies/nesting", item) for item in items])

@@ -38,7 +38,7 @@ from typing import Any
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate import Achieved, Examination, Subject, examine, reference_in
-from kanon_sql.frequency import value_facts_of, widest_numbers
+from kanon_sql.frequency import label_numbers, value_facts_of
 from kanon_sql.hierarchies import Codes, Lookup, Widest, exact_value, split_labels
 from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import named_beside
@@ -141,7 +141,7 @@ class _JointTable:
         quasi_identifiers = {name for view in views for name in view.labels}
         self._clashes = [[name for name in view.shown if name in quasi_identifiers] for view in views]
         lookups = {lookup.index: lookup for view in views for lookup, _ in view.labels.values()}
-        widest = dict(zip(lookups, widest_numbers(workspace, list(lookups.values())), strict=True))
+        widest = dict(zip(lookups, label_numbers(workspace, list(lookups.values())).widest, strict=True))
         self._codes = [_class_code(view, widest) for view in views]
         self._kept = [self._keep(number) for number in range(len(views))]
         self.table = workspace.table("joint")

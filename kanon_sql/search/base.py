@@ -97,6 +97,8 @@ class Question:
         labels: per quasi-identifier and level, how many generalized values occur.
         rows: N, the rows of the source.
         max_suppressed: MaxSup, in rows.
+        widely: a question costs far more than a node in it: rather ask about many at once, some of them in vain, than
+            once more.
     """
 
     lattice: Lattice
@@ -112,6 +114,7 @@ class Question:
     labels: Sequence[Sequence[int]]
     rows: int
     max_suppressed: int
+    widely: bool = False
 
 
 @dataclass(frozen=True)

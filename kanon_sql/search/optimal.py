@@ -106,10 +106,13 @@ class _Region:
         return (decided & ~self._asked).bit_count()
 
     def find_incumbent(self) -> Generator[Batch, Mapping[Node, Verdict], None]:
-        """A good first solution: bisect the cheapest path from the bottom to the top."""
+        """A good first solution: bisect the cheapest path from the bottom to the top, or ask about all of it."""
         path = [0]
         while above := list(self._boxes.successors(path[-1])):
             path.append(min(above, key=lambda number: (self._bounds[number], number)))
+        if self._question.widely:
+            yield from self._ask(path)
+            return
         low, high = 0, len(path) - 1
         while low < high:
             middle = (low + high) // 2

@@ -34,6 +34,9 @@ FEW = 4
 """So many nodes are asked for verdict and metric at once, even if the metric costs more than the verdict;
 and so many metrics are asked for at a time: each answer may spare the others."""
 
+FEW_WIDELY = 16
+"""So many metrics are asked for at a time where a question costs far more than a node in it."""
+
 _SLACK = 1e-9
 """Relative difference below which a bound and a metric count as equal: they are sums of
 floats made in different places. Slack only ever causes a question too many."""
@@ -69,9 +72,10 @@ def measure(
         best: the best node whose metric is known.
     """
     verdicts: dict[Node, Verdict] = {}
+    few = FEW_WIDELY if question.widely else FEW
     waiting = sorted(((question.least(verdict), verdict.node) for verdict in satisfied), reverse=True)
     while waiting and can_win(waiting[-1][0], best):
-        chosen = [waiting.pop()[1] for _ in range(min(FEW, len(waiting)))]
+        chosen = [waiting.pop()[1] for _ in range(min(few, len(waiting)))]
         answer = yield from ask(chosen, metrics=True)
         verdicts.update(answer)
         known = [*answer.values()] if best is None else [best, *answer.values()]

@@ -63,6 +63,7 @@ class Statement:
         quoted: the dialect's text literals and quoted names.
         creates: the table that it creates from a query, if it does.
         loads: how many rows of a hierarchy are written in it; logs leave them out.
+        together: the statements that it stands for, where the engine does what several say at once.
     """
 
     name: str
@@ -72,10 +73,13 @@ class Statement:
     quoted: re.Pattern[str] | None = None
     creates: Creation | None = None
     loads: int = 0
+    together: tuple[Statement, ...] = ()
 
     @property
     def redacted(self) -> str:
         """The text with every value replaced by ``?``, for logs and reports."""
+        if self.together:
+            return ";\n".join(part.redacted for part in self.together)
         # Our own SQL has plain literals; in the user's, where one ends may depend on the dialect.
         if self.loads:
             return f"{self.sql.splitlines()[0]} /* {self.loads} rows */"
@@ -161,6 +165,18 @@ class Compiler:
         scans = sum(statement.scans for statement in statements)
         users = next((statement.users for statement in statements if statement.users), "")
         return Statement(first.name, text, scans, users, self.dialect.quoted)
+
+    def together(self, statements: Sequence[Statement]) -> Statement:
+        """One statement for several, for an engine that makes, or drops, several scratch tables at once."""
+        text = ";\n".join(statement.sql for statement in statements)
+        return Statement(
+            statements[0].name,
+            text,
+            sum(statement.scans for statement in statements),
+            next((statement.users for statement in statements if statement.users), ""),
+            self.dialect.quoted,
+            together=tuple(statements),
+        )
 
     def quote(self, name: str) -> str:
         """A quoted name in this dialect, for filling a slot."""

@@ -52,8 +52,8 @@ def warnings_of_release(found: Chosen | Recoded, choice: Choice, written: Writte
         written: the release, not yet published.
     """
     spec, workspace, warned = found.spec, found.workspace, warnings_of_plan(found)
-    if spec.warnings.nearly_unique_kept != "allow":
-        released = [*spec.sensitive, *spec.keep]
+    released = [*spec.sensitive, *spec.keep]
+    if released and spec.warnings.nearly_unique_kept != "allow":
         names = list(spec.quasi_identifiers)
         warned += nearly_unique(workspace, written.table, workspace.columns(written.table), names, released)
     if spec.unit is None and spec.warnings.rows_not_persons != "allow":

@@ -1,0 +1,148 @@
+"""Hierarchies given as rows: of a file, a tree, or a table in the database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.errors import HierarchyError, Problem
+from kanon_sql.hierarchies.files import TOP, read_hierarchy, with_top
+from kanon_sql.hierarchies.graph import as_tree
+from kanon_sql.hierarchies.rules import value_text
+from kanon_sql.spec import FileHierarchy, Origin, QuasiIdentifier, Spec, TableHierarchy, TreeHierarchy
+from kanon_sql.sql import Relation, Sql
+
+__all__ = ["GivenRows", "Site", "loaded_rows", "rows_of", "split_labels"]
+
+
+@dataclass(frozen=True)
+class Site:
+    """A column of a raw frequency table that gets a lookup table.
+
+    Attributes:
+        index: its number among the sites.
+        where: what to call it in messages.
+        column: the source's column.
+        raw_column: its column in the raw frequency table.
+        suffix: of its scratch tables' names.
+        hierarchy: its hierarchy.
+        chooses: of several parents one may be chosen.
+    """
+
+    index: int
+    where: str
+    column: Column
+    raw_column: str
+    suffix: str
+    hierarchy: QuasiIdentifier
+    chooses: bool = False
+
+    @property
+    def several(self) -> bool:
+        """Whether a value may have several rows, of which one is chosen."""
+        return self.chooses and self.hierarchy.parents == "several"
+
+
+@dataclass(frozen=True)
+class GivenRows:
+    """A hierarchy given as rows.
+
+    Attributes:
+        domain: the scratch table that holds them.
+        levels: their columns.
+        top: the label of the last.
+        count: how many they are.
+        columns: what the columns of a hierarchy table are called; empty elsewhere.
+        given: they themselves, from a file or a tree; None where only the database has them.
+    """
+
+    domain: Relation
+    levels: int
+    top: str
+    count: int
+    columns: Sequence[str] = ()
+    given: Sequence[Sequence[str]] | None = None
+
+
+def loaded_rows(workspace: Workspace, spec: Origin, sites: Sequence[Site]) -> dict[int, GivenRows]:
+    """The rows of files and trees, loaded: by the number of their site.
+
+    Raises:
+        HierarchyError: a file holds no hierarchy.
+    """
+    loaded = {}
+    with workspace.together():
+        for site in sites:
+            hierarchy = site.hierarchy.hierarchy
+            if isinstance(hierarchy, FileHierarchy):
+                given = with_top(read_hierarchy(spec.resolve(hierarchy.path), several=site.several))
+            elif isinstance(hierarchy, TreeHierarchy):
+                given = with_top(hierarchy.rows())
+            else:
+                continue
+            domain = workspace.table(f"domain{site.suffix}")
+            workspace.load(domain, [f"l{level}" for level, _ in enumerate(given[0])], given)
+            loaded[site.index] = GivenRows(domain, len(given[0]), given[0][-1], len(given), (), given)
+    return loaded
+
+
+def rows_of(workspace: Workspace, spec: Origin, site: Site, raw: Relation, loaded: GivenRows | None) -> GivenRows:
+    """A hierarchy given as rows, of which every value has one.
+
+    Args:
+        workspace: where they are.
+        spec: its requirements say which of several parents is the best.
+        site: the column.
+        raw: the raw frequency table.
+        loaded: the rows of a file or a tree; None for a hierarchy table.
+    """
+    rows = _copy_table(workspace, site) if loaded is None else loaded
+    if not site.several:
+        return rows
+    assert isinstance(spec, Spec)  # whose requirements say which parent is the best
+    text = value_text(site.column, Sql("found.value"))
+    domain, count = as_tree(workspace, spec, site.where, rows.domain, rows.levels - 1, raw, text, site.raw_column)
+    workspace.drop(rows.domain)
+    return replace(rows, domain=domain, count=count, given=None)
+
+
+def _copy_table(workspace: Workspace, site: Site) -> GivenRows:
+    """Copy a hierarchy table as text.
+
+    Raises:
+        HierarchyError: it holds no hierarchy.
+    """
+    hierarchy, where = site.hierarchy.hierarchy, f"{site.where}.table"
+    assert isinstance(hierarchy, TableHierarchy)
+    domain, source = workspace.table(f"domain{site.suffix}"), Relation(hierarchy.table)
+    names = list(workspace.columns(source))
+    workspace.execute("hierarchies/copy", target=domain, table=source, names=names)
+    rows, missing, repeated, tops, top = workspace.row("hierarchies/domain_summary", domain=domain, levels=len(names))
+    problems = []
+    if not rows:
+        problems.append(Problem(f"{where}: the hierarchy table has no rows; expected one per value"))
+    if missing:
+        problems.append(Problem(f"{where}: {missing} rows have a NULL; every level needs a label"))
+    if repeated and not site.several:
+        problems.append(Problem(f"{where}: {repeated} values have more than one row; a value has one"))
+    if problems:
+        raise HierarchyError(problems)
+    if tops == 1 and len(names) > 1:
+        return GivenRows(domain, len(names), str(top), int(rows), names)
+    return GivenRows(domain, len(names) + 1, TOP, int(rows), names)
+
+
+def split_labels(rows: Sequence[Sequence[str]]) -> dict[int, int]:
+    """Per level below the last two, how many labels have more than one parent (Samarati 2001, condition C1).
+
+    Args:
+        rows: of a hierarchy, top included; texts are the same only if they are so character by character.
+    """
+    found = {}
+    for level in range(len(rows[0]) - 2):
+        parents: dict[str, set[str]] = {}
+        for row in rows:
+            parents.setdefault(row[level], set()).add(row[level + 1])
+        found[level] = sum(len(own) > 1 for own in parents.values())
+    return found
