@@ -55,6 +55,8 @@ class State:
         release: the name parts of the release.
         created_at: when the row was written, UTC.
         columns: the source's columns that it keeps, in the source's order; the n-th is its column ``cN``.
+        types: column -> type and kind, of these and of the watermark.
+        forms: column -> the form of its values so far, where its type promises none.
         node: quasi-identifier -> level at which the release shows it.
         promise: a digest of what later refreshes must have in common with this run.
         watermark: the highest that was taken, as text; None for none.
@@ -71,6 +73,8 @@ class State:
     release: tuple[str, ...]
     created_at: str
     columns: tuple[str, ...]
+    types: Mapping[str, Sequence[str]]
+    forms: Mapping[str, str]
     node: Mapping[str, int]
     promise: str
     watermark: str | None
