@@ -190,6 +190,31 @@ def test_a_kill_on_clickhouse_leaves_the_earlier_release_or_the_new(monkeypatch:
         assert stood[False]
 
 
+def test_who_publishes_at_the_same_moment_on_clickhouse_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can be locked there: after the name was looked at, and before the exchange, another run publishes."""
+    with subject_of("clickhouse") as subject, subject.connect() as engine, subject.connect() as other:
+        begin(subject, engine)
+        module = importlib.import_module("kanon_sql.release.publish")
+        looked, done = module._replaced, []
+
+        def looks(*given: Any) -> Any:
+            found = looked(*given)
+            if not done:
+                done.append(True)
+                late = "SELECT 1 AS day, 'dd1' AS zip, 'flu' AS disease FROM numbers(4)"
+                assert kanon_sql.refresh(other, spec(), inserted=late, batch="late").refresh["added"] == 4  # type: ignore[index]
+            return found
+
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "_replaced", looks)
+            with pytest.raises(DatabaseError, match="its release stands again"):
+                kanon_sql.refresh(engine, spec())
+        assert released(subject) == BEFORE + Counter({"dd*": 4})
+        assert len(clean(engine, states=True, drop=False).objects) == 1
+        assert kanon_sql.refresh(engine, spec()).refresh["added"] == 6  # type: ignore[index]
+        assert released(subject) == AFTER + Counter({"dd*": 4})
+
+
 def test_an_error_on_clickhouse_leaves_no_state(monkeypatch: pytest.MonkeyPatch) -> None:
     with subject_of("clickhouse") as subject, subject.connect() as engine:
         begin(subject, engine)

@@ -22,6 +22,7 @@ _LENGTH = re.compile(r"\(\s*\d+\s*\)$")
 _TEXT = ("VARCHAR", "CHARACTER VARYING", "TEXT", "STRING")
 """Types of texts that are compared as they stand, however long they may be."""
 
+_UNMIXED = ("UINT64", "UINT128", "UINT256")
 _LONGEST_SHOWN = 60
 
 
@@ -39,14 +40,14 @@ def _identity(type_name: str, kind: str) -> str:
     """What two types have in common of which equal values are written alike.
 
     Whole numbers of any size are, and texts of any length. Other numbers and times are not: with other digits, equal
-    ones have other texts. Texts that are padded, and unsigned numbers of ClickHouse, which it takes for other numbers
-    when they meet signed ones, are known among their own kind only.
+    ones have other texts. Texts that are padded are known among their own kind only, and so are the numbers that
+    ClickHouse puts into no column together with signed ones.
     """
     found = type_name.strip()
     while (wrapped := _WRAPPED.fullmatch(found)) is not None:
         found = wrapped[1].strip()
     plain = _LENGTH.sub("", found).strip().upper()
-    if kind == "integer" and not re.match(r"U(INT)?\d", plain):
+    if kind == "integer" and plain not in _UNMIXED:
         return "a whole number"
     if kind == "text" and (plain in _TEXT or plain.startswith("ENUM")):
         return "text"
