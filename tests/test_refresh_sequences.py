@@ -296,7 +296,7 @@ def test_a_thousand_sequences_per_policy(name: str, policy: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", ["postgres", "sqlite", "clickhouse", "spark"])
+@pytest.mark.parametrize("engine", ["postgres", "sqlite", "mariadb", "clickhouse", "spark"])
 def test_sequences_on_other_engines(engine: str) -> None:
     """Changed in their place, or written anew; with KANON_EXAMPLES more of them."""
     with subject_of(engine) as subject:

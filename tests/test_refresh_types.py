@@ -23,7 +23,7 @@ COLUMNS = {"day": "integer", "person": "integer", "zip": "text", "cost": "decima
 COST = Decimal("1.50")
 FIRST = [(1, number, "aa1", COST) for number in (1, 2, 7)]
 
-OTHERS = ("duckdb", "postgres", "clickhouse", "spark")
+OTHERS = ("duckdb", "postgres", "mariadb", "clickhouse", "spark")
 ENGINES = ["sqlite", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
 
 
