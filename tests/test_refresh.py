@@ -398,6 +398,27 @@ def test_other_engines_do_not_say_who_may_read() -> None:
             dialect_named(name).readers(("kanon_state",))
 
 
+def test_another_source_may_have_the_same_rows(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
+    """Two rows of c wait; a copy of the table, whose days are later, has them once more."""
+    connection.execute("CREATE TABLE copied AS SELECT day + 1 AS day, zip, disease FROM visits")
+    for source in ("copied", {"query": "SELECT day + 1 AS day, zip, disease FROM visits"}):
+        with pytest.raises(SpecError, match="a table that was renamed: by a view of the old name"):
+            kanon_sql.refresh(engine, spec(source=source))
+    assert kanon_sql.refresh(engine, spec()).message == "nothing was changed: there are no new rows"
+    by_batches = {"release": "by_batches", "increments": None}
+    assert kanon_sql.anonymize(engine, spec(**by_batches)).passed
+    late = "SELECT zip, disease FROM visits"  # whoever names them says that they are new
+    assert kanon_sql.refresh(engine, spec(**by_batches, source="copied"), inserted=late, batch="x").passed
+
+
+def test_a_release_that_lost_rows_grows_no_more(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
+    connection.execute("DELETE FROM visits_release WHERE rowid < 2")
+    visits(connection, 2, "ccc")
+    with pytest.raises(VerificationError, match=r"has 11 rows where its state says 13; somebody has changed it"):
+        kanon_sql.refresh(engine, spec())
+    assert sum(released(connection).values()) == 6
+
+
 def test_a_release_that_somebody_has_changed_is_not_changed_further(
     connection: duckdb.DuckDBPyConnection, engine: Engine
 ) -> None:
@@ -594,7 +615,7 @@ def test_another_watermark_takes_no_row_twice(
     ]
     with kanon_sql.connect(connection) as engine:
         assert kanon_sql.anonymize(engine, asked[0]).passed
-        with pytest.raises(SpecError, match="nulls or watermark than this spec has"):
+        with pytest.raises(SpecError, match="nulls, watermark or source than this spec has"):
             kanon_sql.refresh(engine, asked[1], **({} if then else {"inserted": "numbered", "batch": "again"}))
     assert released(connection) == {"aa*": 4, "bb*": 4}
 

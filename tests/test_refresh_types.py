@@ -128,3 +128,23 @@ def test_values_without_a_type_keep_their_form(tmp_path: Path) -> None:
             opened.executemany("INSERT INTO visits VALUES (3, ?, 'bb1', '')", [["x"], [9]])
         with pytest.raises(KanonError, match="values are integer and text; cast it to one type"):
             kanon_sql.refresh(engine, spec)
+
+
+def test_a_form_is_known_from_the_first_value_on(tmp_path: Path) -> None:
+    """On the first day there was none."""
+    path = tmp_path / "clinic.sqlite"
+
+    def add(rows: list[tuple[Any, ...]]) -> None:
+        with closing(sqlite3.connect(path)) as opened, opened:
+            opened.execute("CREATE TABLE IF NOT EXISTS visits (day INTEGER, person INTEGER, zip TEXT, cost)")
+            opened.executemany("INSERT INTO visits VALUES (?, ?, ?, ?)", rows)
+
+    add([(1, who, "aa1", None) for who in (1, 2, 3)])
+    spec = spec_of("main")
+    with kanon_sql.connect(f"sqlite:///{path}") as engine:
+        assert kanon_sql.anonymize(engine, spec).passed
+        add([(2, 4, "bb1", 1.5)])
+        assert kanon_sql.refresh(engine, spec).refresh["taken"] == 1  # type: ignore[index]
+        add([(3, 5, "bb1", "1.5")])
+        with pytest.raises(SpecError, match="new values are text, and those that were taken before are real"):
+            kanon_sql.refresh(engine, spec)

@@ -75,6 +75,7 @@ class Capabilities:
         branches: how many branches of a UNION ALL are worked on side by side, where one thread joins a small set.
         quick_vectors: the most vectors of a frequency set that a recoding divides in about a second.
         row_id: the column by which a table's rows stand in their physical order; None where there is none.
+        knows_sizes: how many rows a table has is known without reading them.
     """
 
     transactional_ddl: bool
@@ -88,6 +89,7 @@ class Capabilities:
     branches: int = 1
     quick_vectors: int = 0
     row_id: str | None = None
+    knows_sizes: bool = False
 
     def folded(self, name: str) -> str:
         """A name, the same for all ways of writing it that are one name to the engine."""
