@@ -185,6 +185,27 @@ def test_rows_leave_in_classes_of_k(engine: str) -> None:
         assert second.rows == {"source": 12, "released": 8, "suppressed": 4}
 
 
+def test_rights_by_the_beginning_of_a_name_count_on_clickhouse() -> None:
+    """Users are not made there, so the catalog is: what it lists, and how many others may read the schema."""
+    listed = [
+        ("reader", "SELECT", "kanon_state", 1),
+        ("reader", "SELECT", "kanon_", 1),  # kanon_*
+        ("reader", "ALL", "", 1),  # *
+        ("reader", "SELECT", "kanon_other", 0),
+        ("reader", "INSERT", "kanon_state", 0),
+        ("default", "SELECT", "kanon_state", 0),
+    ]
+    with subject_of("clickhouse") as subject:
+        asked = subject.dialect.readers(("kanon_state",))
+        assert asked is not None
+        for user, access, database, readers in listed:
+            grants = f"SELECT '{user}' AS user_name, '{access}' AS access_type, '{database}' AS database"
+            grants += ", 0 AS is_partial_revoke"
+            users = "SELECT '' AS name, '' AS storage"
+            query = asked.replace("system.grants", f"({grants})").replace("system.users", f"({users})")
+            assert subject.fetch(query) == [(readers,)], (user, access, database)
+
+
 @pytest.mark.parametrize("server", ["clickhouse", "mariadb"])
 def test_a_kill_leaves_the_earlier_release_or_the_new(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is rolled back there: the state is that of the run whose mark the release has."""
