@@ -66,7 +66,7 @@ def prepared(project: Project, promise: Promise, rows: list[Row]) -> Growing:
     (project.folder / "seeds").mkdir()
     (project.folder / "seeds" / "visits.yml").write_text(SEED)
     settings = project.folder / "dbt_project.yml"
-    hook = "{{ \"select cast('x' as integer)\" if var('fails', false) }}"
+    hook = "{{ \"select cast('x' as integer)\" if var('fails', false) else var('last', '') }}"
     models = f"models:\n  clinic:\n    release:\n      release:\n        +post-hook: >-\n          {hook}\n"
     settings.write_text(f"{settings.read_text()}\n{models}")
     put(project, rows)
@@ -113,26 +113,25 @@ def test_days_under_dbt(project: Project) -> None:
 
 @pytest.mark.parametrize("project", ["postgres"], indirect=True)
 def test_of_two_builds_at_once_no_row_comes_twice(project: Project) -> None:
-    """Both succeed in turn, or one is refused; the first two find no release, and later ones the same new rows."""
+    """Both succeed in turn, or one is refused; the first two find no release, and later ones the same new rows.
+
+    Each waits before its transaction ends, so that the other comes in between.
+    """
     promise, draw = PROMISES["persons"], random.Random(7)
     rows = source = rows_of(draw, promise, 1, 1, 30)
     growing = prepared(project, promise, rows)
-    for day in range(2, 6):
+    waits = json.dumps({"last": "select pg_sleep(6)"})
+    for day in (2, 3):
         growing.take(rows)
         growing.add(growing.node)
+        command = ["build"]
+        if day == 3:  # both have the same private models, and come to the release with them
+            succeeded(project.dbt("build", "--exclude", "release"))
+            command = ["run", "--select", "release"]
         assert DBT is not None
         builds = [
             subprocess.Popen(
-                [
-                    DBT,
-                    "build",
-                    "--target",
-                    project.target,
-                    "--target-path",
-                    f"target_{name}",
-                    "--log-path",
-                    f"logs_{name}",
-                ],
+                [DBT, *command, "--vars", waits, "--target", project.target, "--target-path", name, "--log-path", name],
                 cwd=project.folder,
                 env=project.environment,
                 stdout=subprocess.PIPE,
