@@ -6,13 +6,14 @@ import csv
 import json
 import random
 import shutil
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from increments_oracle import Growing, Row
+from increments_oracle import Growing, Promise, Row
 from ruamel.yaml import YAML
 from servers import subject_of
 from servers.postgres import PostgresSubject
@@ -59,24 +60,29 @@ def kept(project: Project) -> list[Counter[tuple[Any, ...]]]:
     return project.fetch(*(f"SELECT * FROM {name}" for name in tables))
 
 
-def test_days_under_dbt(project: Project) -> None:
-    promise, draw = PROMISES["persons' values"], random.Random(5)
+def prepared(project: Project, promise: Promise, rows: list[Row]) -> Growing:
+    """A project with a growing release that was not built yet, and what must become of it."""
     shutil.rmtree(project.folder / "seeds")
     (project.folder / "seeds").mkdir()
     (project.folder / "seeds" / "visits.yml").write_text(SEED)
     settings = project.folder / "dbt_project.yml"
-    hook = "{{ \"select cast('x' as integer)\" if var('fails', false) }}"
+    hook = "{{ \"select cast('x' as integer)\" if var('fails', false) else var('last', '') }}"
     models = f"models:\n  clinic:\n    release:\n      release:\n        +post-hook: >-\n          {hook}\n"
     settings.write_text(f"{settings.read_text()}\n{models}")
-    rows = source = rows_of(draw, promise, 1, 1, 30)
-    put(project, source)
+    put(project, rows)
     (project.folder / "spec.yml").write_text(json.dumps(specified(promise, limit=0.6).to_dict()))
     succeeded(project.dbt("deps"))
     succeeded(project.dbt("seed"))
     project.python("dbt")
     written = YAML(typ="safe").load((project.folder / "models" / "release" / "release.yml").read_text())
     levels = written["models"][0]["config"]["meta"]["kanon_sql"]["levels"]
-    growing = Growing(promise, 1.0, tuple(levels.values()))
+    return Growing(promise, 1.0, tuple(levels.values()))
+
+
+def test_days_under_dbt(project: Project) -> None:
+    promise, draw = PROMISES["persons' values"], random.Random(5)
+    rows = source = rows_of(draw, promise, 1, 1, 30)
+    growing = prepared(project, promise, rows)
     for day in range(2, 5):
         growing.take(rows)
         growing.add(growing.node)
@@ -103,3 +109,46 @@ def test_days_under_dbt(project: Project) -> None:
             assert project.results()["release"] == "error"
             assert kept(project) == now
     assert len(growing.versions) == 3
+
+
+@pytest.mark.parametrize("project", ["postgres"], indirect=True)
+def test_of_two_builds_at_once_no_row_comes_twice(project: Project) -> None:
+    """Both succeed in turn, or one is refused; the first two find no release, and later ones the same new rows.
+
+    Each waits before its transaction ends, so that the other comes in between.
+    """
+    promise, draw = PROMISES["persons"], random.Random(7)
+    rows = source = rows_of(draw, promise, 1, 1, 30)
+    growing = prepared(project, promise, rows)
+    waits = json.dumps({"last": "select pg_sleep(6)"})
+    for day in (2, 3):
+        growing.take(rows)
+        growing.add(growing.node)
+        command = ["build"]
+        if day == 3:  # both have the same private models, and come to the release with them
+            succeeded(project.dbt("build", "--exclude", "release"))
+            command = ["run", "--select", "release"]
+        assert DBT is not None
+        builds = [
+            subprocess.Popen(
+                [DBT, *command, "--vars", waits, "--target", project.target, "--target-path", name, "--log-path", name],
+                cwd=project.folder,
+                env=project.environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            for name in ("one", "two")
+        ]
+        said = [build.communicate(timeout=600)[0] for build in builds]
+        if all(build.returncode for build in builds):  # each may have taken a table from under the other
+            succeeded(project.dbt("build"))
+        assert all("Traceback" not in text for text in said)
+        release, waiting, _, persons = kept(project)
+        growing.see({rid: (zipped, sex) for rid, zipped, sex, _ in release})
+        assert max(release.values()) == 1
+        assert waiting.total() == len(growing.waiting)
+        assert {name for (name,) in persons} == growing.known
+        rows = rows_of(draw, promise, 100 * day, day, 12)
+        source = source + rows
+        put(project, source)

@@ -229,6 +229,51 @@ def test_a_refresh_reads_the_day_and_nothing_else(
     assert result.cost.statements < 90
 
 
+ROW_GROUP = 122_880
+"""So many rows DuckDB looks at, or skips, together."""
+
+
+def scans_of(plan: Any, table: str) -> Iterator[dict[str, Any]]:
+    """The scans of a table in what DuckDB measured of a statement."""
+    for item in plan if isinstance(plan, list) else plan.get("operator") or plan.get("children", []):
+        if item.get("extra_info", {}).get("Table", "").rpartition(".")[2] == table:
+            yield item
+        yield from scans_of(item.get("children", []), table)
+
+
+def test_of_the_source_the_rows_of_the_day_are_read_and_no_others(
+    tmp_path: Path, connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Measured by DuckDB: six rows of a table that stands in the order of its days, in one group of rows of four."""
+    connection.execute("DELETE FROM visits")
+    zips = "['aa1', 'bb1', 'cc1'][i % 3 + 1]"
+    connection.execute(f"INSERT INTO visits SELECT i // {ROW_GROUP}, {zips}, 'flu' FROM range({3 * ROW_GROUP}) AS t(i)")
+    measured = tmp_path / "measured.json"
+    with kanon_sql.connect(connection) as engine:
+        assert kanon_sql.anonymize(engine, spec()).passed
+        visits(connection, 3, "aaabbb")
+        execute, scans = type(engine).execute, []
+
+        def profiled(self: Any, statement: Any) -> None:
+            if statement.name != "release/state/taken":
+                execute(self, statement)
+                return
+            connection.execute("PRAGMA enable_profiling = 'json'")
+            connection.execute(f"PRAGMA profiling_output = '{measured}'")
+            execute(self, statement)
+            connection.execute("PRAGMA disable_profiling")
+            scans.extend(scans_of(json.loads(measured.read_text()), "visits"))
+
+        monkeypatch.setattr(type(engine), "execute", profiled)
+        result = kanon_sql.refresh(engine, spec())
+    assert result.refresh is not None
+    assert (result.refresh["taken"], result.refresh["added"], result.cost.source_scans) == (6, 6, 1)
+    (scan,) = scans
+    assert scan.get("intermediate_rows", scan.get("operator_cardinality")) == 6
+    if "row_groups_scanned" in scan:  # older ones do not tell
+        assert (scan["row_groups_scanned"], scan["rows_scanned"]) == (1, 6)
+
+
 def test_what_is_sent_does_not_grow_with_the_table(connection: duckdb.DuckDBPyConnection) -> None:
     costs = []
     for copies in (1, 50):
@@ -266,6 +311,8 @@ def test_what_is_sent_does_not_grow_with_the_table(connection: duckdb.DuckDBPyCo
         ({"search": {"algorithm": "k_optimize"}, "quasi_identifiers": {"zip": {}}}, "use another algorithm"),
         ({"quasi_identifiers": {"zip": {"table": "zips"}}}, "may change unseen"),
         ({"quasi_identifiers": {"zip": {"as": "number", "maximum_level": 0}}}, "labels, which are text"),
+        ({"quasi_identifiers": {"zip": {"intervals": [10], "as": "bounds"}}}, "labels, which are text"),
+        ({"quasi_identifiers": {"zip": {"intervals": [10], "as": "midpoint"}}}, "labels, which are text"),
         ({"steps": {"columns": {"zip": {"round": 1}}}}, "do them in a view"),
         ({"privacy": [{"k_anonymity": {"k": 3, "quasi_identifiers": ["zip"]}}]}, "leave the columns out"),
         ({"privacy": [{"k_anonymity": {"column": "disease", "default": 3}}]}, "the same for every day"),
@@ -346,9 +393,30 @@ def test_who_comes_back_changed_must_be_known(connection: duckdb.DuckDBPyConnect
 def test_other_engines_do_not_say_who_may_read() -> None:
     from kanon_sql.sql.dialects import dialect_named
 
-    for name in ("mariadb", "mysql", "tsql", "oracle", "snowflake", "bigquery", "redshift", "trino", "databricks"):
+    for name in ("mysql", "tsql", "oracle", "snowflake", "bigquery", "redshift", "trino", "databricks"):
         with pytest.raises(UnsupportedError, match="who may read a schema cannot be told"):
             dialect_named(name).readers(("kanon_state",))
+
+
+def test_another_source_may_have_the_same_rows(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
+    """Two rows of c wait; a copy of the table, whose days are later, has them once more."""
+    connection.execute("CREATE TABLE copied AS SELECT day + 1 AS day, zip, disease FROM visits")
+    for source in ("copied", {"query": "SELECT day + 1 AS day, zip, disease FROM visits"}):
+        with pytest.raises(SpecError, match="a table that was renamed: by a view of the old name"):
+            kanon_sql.refresh(engine, spec(source=source))
+    assert kanon_sql.refresh(engine, spec()).message == "nothing was changed: there are no new rows"
+    by_batches = {"release": "by_batches", "increments": None}
+    assert kanon_sql.anonymize(engine, spec(**by_batches)).passed
+    late = "SELECT zip, disease FROM visits"  # whoever names them says that they are new
+    assert kanon_sql.refresh(engine, spec(**by_batches, source="copied"), inserted=late, batch="x").passed
+
+
+def test_a_release_that_lost_rows_grows_no_more(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
+    connection.execute("DELETE FROM visits_release WHERE rowid < 2")
+    visits(connection, 2, "ccc")
+    with pytest.raises(VerificationError, match=r"has 11 rows where its state says 13; somebody has changed it"):
+        kanon_sql.refresh(engine, spec())
+    assert sum(released(connection).values()) == 6
 
 
 def test_a_release_that_somebody_has_changed_is_not_changed_further(
@@ -547,7 +615,7 @@ def test_another_watermark_takes_no_row_twice(
     ]
     with kanon_sql.connect(connection) as engine:
         assert kanon_sql.anonymize(engine, asked[0]).passed
-        with pytest.raises(SpecError, match="nulls or watermark than this spec has"):
+        with pytest.raises(SpecError, match="nulls, watermark or source than this spec has"):
             kanon_sql.refresh(engine, asked[1], **({} if then else {"inserted": "numbered", "batch": "again"}))
     assert released(connection) == {"aa*": 4, "bb*": 4}
 

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 from servers import subject_of
+from servers.mariadb import MariaDBSubject
 from test_refresh import Killed, spec
 
 import kanon_sql
 from kanon_sql.engines import Engine, Meter
-from kanon_sql.errors import DatabaseError, KanonError, SpecError, UnsupportedError
+from kanon_sql.errors import DatabaseError, KanonError, SpecError
 from kanon_sql.testing import Subject
 from kanon_sql.verbs.clean import clean
 
@@ -90,15 +91,57 @@ def test_who_comes_second_waits_and_is_refused(postgres: Subject, monkeypatch: p
     assert "another run has changed it" in errors[0]
 
 
-def test_mariadb_is_refused() -> None:
+RIGHTS = {
+    "all of it": "GRANT SELECT ON kanon_state.* TO reader@localhost",
+    "what is named like it": "GRANT SELECT ON `kanon\\_%`.* TO reader@localhost",
+    "any one character": "GRANT SELECT ON `kanon_state`.* TO reader@localhost",
+    "to move tables": "GRANT ALTER, DROP ON kanon_state.* TO reader@localhost",
+    "one table": "GRANT SELECT ON kanon_state.kanon_sql_state TO reader@localhost",
+    "one column": "GRANT SELECT (manifest) ON kanon_state.kanon_sql_state TO reader@localhost",
+    "by a role": "GRANT SELECT ON kanon_state.* TO readers",
+    "from another host": "GRANT SELECT ON kanon_state.* TO root@elsewhere",
+    "everybody": "GRANT SELECT ON kanon_state.* TO PUBLIC",
+}
+
+
+def test_mariadb_tells_who_may_read_a_schema() -> None:
     with subject_of("mariadb") as subject, subject.connect() as engine:
+        for statement in ("USER reader@localhost", "ROLE readers", "USER root@elsewhere"):
+            subject.execute(f"CREATE {statement}")
+        begin(subject, engine)
+        subject.execute("GRANT SELECT ON `kanon\\_other`.* TO reader@localhost")  # another schema
+        subject.execute("GRANT SELECT ON *.* TO reader@localhost")  # who may read the source as well
+        kanon_sql.refresh(engine, spec())
+        assert released(subject) == AFTER
+        for what, grant in RIGHTS.items():
+            subject.execute(grant)
+            with pytest.raises(SpecError, match="1 other users or roles may read the schema 'kanon_state'"):
+                kanon_sql.refresh(engine, spec())
+            head, _, grantee = grant.rpartition(" TO ")
+            subject.execute(f"{head.replace('GRANT', 'REVOKE', 1)} FROM {grantee}")
+            assert kanon_sql.refresh(engine, spec()).message.startswith("nothing was changed"), what
+
+
+def test_who_sees_no_rights_in_mariadb_keeps_no_state() -> None:
+    with subject_of("mariadb") as subject:
+        assert isinstance(subject, MariaDBSubject)
         subject.table("visits", COLUMNS, FIRST)
-        with pytest.raises(UnsupportedError, match="who may read a schema cannot be told on mariadb"):
-            kanon_sql.anonymize(engine, spec())
-        assert "visits_release" not in subject.tables()
+        subject.execute("CREATE USER keeper@localhost")
+        database = subject.fetch("SELECT DATABASE()")[0][0]
+        for schema in (database, "kanon_state"):
+            subject.execute(f"GRANT ALL ON `{schema}`.* TO keeper@localhost")
+        with kanon_sql.connect(subject.server.url("keeper")) as engine:
+            with pytest.raises(SpecError, match="this user cannot see who else may read 'kanon_state'"):
+                kanon_sql.anonymize(engine, spec())
+            assert "visits_release" not in subject.tables()
+            for table in ("db", "tables_priv", "columns_priv"):
+                subject.execute(f"GRANT SELECT ON mysql.{table} TO keeper@localhost")
+            assert kanon_sql.anonymize(engine, spec()).passed
+            subject.table("visits", COLUMNS, FIRST + SECOND)
+            assert kanon_sql.refresh(engine, spec()).refresh["added"] == 6  # type: ignore[index]
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "postgres", "sqlite", "clickhouse"])
+@pytest.mark.parametrize("engine", ["duckdb", "postgres", "sqlite", "mariadb", "clickhouse"])
 def test_watermarks_of_every_kind(engine: str) -> None:
     """What is above the last one is taken, to the last digit, and nothing twice."""
     days = {
@@ -123,7 +166,7 @@ def test_watermarks_of_every_kind(engine: str) -> None:
             assert kanon_sql.refresh(opened, growing).message == "nothing was changed: there are no new rows", kind
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "postgres", "sqlite", "clickhouse", "spark"])
+@pytest.mark.parametrize("engine", ["duckdb", "postgres", "sqlite", "mariadb", "clickhouse", "spark"])
 def test_rows_leave_in_classes_of_k(engine: str) -> None:
     """One of eight goes with two others; one that waits goes alone; a changed row goes, and comes."""
     with subject_of(engine) as subject, subject.connect() as opened:
@@ -142,7 +185,29 @@ def test_rows_leave_in_classes_of_k(engine: str) -> None:
         assert second.rows == {"source": 12, "released": 8, "suppressed": 4}
 
 
-def test_a_kill_on_clickhouse_leaves_the_earlier_release_or_the_new(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rights_by_the_beginning_of_a_name_count_on_clickhouse() -> None:
+    """Users are not made there, so the catalog is: what it lists, and how many others may read the schema."""
+    listed = [
+        ("reader", "SELECT", "kanon_state", 1),
+        ("reader", "SELECT", "kanon_", 1),  # kanon_*
+        ("reader", "ALL", "", 1),  # *
+        ("reader", "SELECT", "kanon_other", 0),
+        ("reader", "INSERT", "kanon_state", 0),
+        ("default", "SELECT", "kanon_state", 0),
+    ]
+    with subject_of("clickhouse") as subject:
+        asked = subject.dialect.readers(("kanon_state",))
+        assert asked is not None
+        for user, access, database, readers in listed:
+            grants = f"SELECT '{user}' AS user_name, '{access}' AS access_type, '{database}' AS database"
+            grants += ", 0 AS is_partial_revoke"
+            users = "SELECT '' AS name, '' AS storage"
+            query = asked.replace("system.grants", f"({grants})").replace("system.users", f"({users})")
+            assert subject.fetch(query) == [(readers,)], (user, access, database)
+
+
+@pytest.mark.parametrize("server", ["clickhouse", "mariadb"])
+def test_a_kill_leaves_the_earlier_release_or_the_new(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is rolled back there: the state is that of the run whose mark the release has."""
     counted = Meter.count
     names: list[str] = []
@@ -165,7 +230,7 @@ def test_a_kill_on_clickhouse_leaves_the_earlier_release_or_the_new(monkeypatch:
             finally:
                 engine.close()
 
-    with subject_of("clickhouse") as subject:
+    with subject_of(server) as subject:
         with subject.connect() as engine:
             begin(subject, engine)
         killed(subject, 0)
@@ -188,6 +253,31 @@ def test_a_kill_on_clickhouse_leaves_the_earlier_release_or_the_new(monkeypatch:
                 assert [item.state for item in states] == ["state of a release"], "the next run drops what was left"
         assert stood[True]
         assert stood[False]
+
+
+def test_who_publishes_at_the_same_moment_on_clickhouse_gives_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can be locked there: after the name was looked at, and before the exchange, another run publishes."""
+    with subject_of("clickhouse") as subject, subject.connect() as engine, subject.connect() as other:
+        begin(subject, engine)
+        module = importlib.import_module("kanon_sql.release.publish")
+        looked, done = module._replaced, []
+
+        def looks(*given: Any) -> Any:
+            found = looked(*given)
+            if not done:
+                done.append(True)
+                late = "SELECT 1 AS day, 'dd1' AS zip, 'flu' AS disease FROM numbers(4)"
+                assert kanon_sql.refresh(other, spec(), inserted=late, batch="late").refresh["added"] == 4  # type: ignore[index]
+            return found
+
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "_replaced", looks)
+            with pytest.raises(DatabaseError, match="its release stands again"):
+                kanon_sql.refresh(engine, spec())
+        assert released(subject) == BEFORE + Counter({"dd*": 4})
+        assert len(clean(engine, states=True, drop=False).objects) == 1
+        assert kanon_sql.refresh(engine, spec()).refresh["added"] == 6  # type: ignore[index]
+        assert released(subject) == AFTER + Counter({"dd*": 4})
 
 
 def test_an_error_on_clickhouse_leaves_no_state(monkeypatch: pytest.MonkeyPatch) -> None:

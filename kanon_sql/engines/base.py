@@ -84,6 +84,7 @@ class Capabilities:
         quick_vectors: the most vectors of a frequency set that a recoding divides in about a second.
         row_id: the column by which a table's rows stand in their physical order; None where there is none.
         together: scratch tables of the session that do not read each other are made, or dropped, by one statement.
+        knows_sizes: how many rows a table has is known without reading them.
     """
 
     transactional_ddl: bool
@@ -100,6 +101,7 @@ class Capabilities:
     quick_vectors: int = 0
     row_id: str | None = None
     together: bool = False
+    knows_sizes: bool = False
 
     def folded(self, name: str) -> str:
         """A name, the same for all ways of writing it that are one name to the engine."""

@@ -33,6 +33,7 @@ CAPABILITIES = Capabilities(
     branches=2,
     quick_vectors=50_000,
     row_id="rowid",
+    knows_sizes=True,
 )
 
 _SETTINGS = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 from kanon_sql.hierarchies.build import Lookup, Site, build_lookups, build_sensitive_lookup, highest_below_top, survey
 from kanon_sql.hierarchies.codes import Codes, Widest
 from kanon_sql.hierarchies.computed import computed_value, refuse_split_labels, refuse_untrue_columns, split_labels
-from kanon_sql.hierarchies.exact import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
+from kanon_sql.hierarchies.exact import exact_texts, exact_value, forms_of, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.hierarchies.files import TOP, FileStyle, file_names, read_hierarchy, with_top, write_hierarchy
 from kanon_sql.hierarchies.inline import inline_label
 from kanon_sql.hierarchies.level_names import CHOSEN_INTERVALS, RANGES, WITHHELD, level_names
@@ -41,6 +41,7 @@ __all__ = [
     "exact_texts",
     "exact_value",
     "file_names",
+    "forms_of",
     "highest_below_top",
     "inline_label",
     "level_names",

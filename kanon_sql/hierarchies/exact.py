@@ -14,7 +14,7 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql import Relation, Sql, exact_float, exact_text, exact_time, identifier, slot
 
-__all__ = ["exact_texts", "exact_value", "refuse_blank_ends", "refuse_mixed_forms"]
+__all__ = ["exact_texts", "exact_value", "forms_of", "refuse_blank_ends", "refuse_mixed_forms"]
 
 
 def refuse_blank_ends(workspace: Workspace, table: Relation, texts: Iterable[Sql], what: str) -> None:
@@ -68,19 +68,11 @@ def refuse_mixed_forms(
         UnsupportedError: a column holds values of several forms, or of one that does not fit its type.
     """
     compiler = workspace.compiler
-    dialect = compiler.dialect
-    if dialect.typed or not columns:
+    if compiler.dialect.typed or not columns:
         return
-    forms = {
-        f"form_{index}": dialect.form(f"checked.{dialect.quote(name)}", column.kind, column.type)
-        for index, (name, column) in enumerate(columns.items())
-    }
-    slots = [slot(name) for name in forms]
-    shape = compiler.shape("hierarchies/forms", (table, len(forms)), lambda: {"table": table, "forms": slots})
-    (row,) = workspace.query(compiler.fill("hierarchies/forms", shape, forms), 1)
-    problems = []
-    for index, (name, column) in enumerate(columns.items()):
-        least, greatest = row[2 * index : 2 * index + 2]
+    forms, problems = _forms(workspace, columns), []
+    found = _extremes(workspace, table, forms)
+    for index, ((name, column), (least, greatest)) in enumerate(zip(columns.items(), found, strict=True)):
         fits = least == greatest and (column.kind == "other" or str(least).startswith(column.kind))
         if not least or (fits and not (name in labelled and least in _NO_LABEL)):
             continue
@@ -98,6 +90,48 @@ def refuse_mixed_forms(
         )
     if problems:
         raise UnsupportedError("\n".join(problems))
+
+
+def forms_of(workspace: Workspace, table: Relation, columns: Mapping[str, Column]) -> dict[str, str]:
+    """The form of each column's values, of those that have any; nothing where columns are typed.
+
+    Args:
+        workspace: where to look.
+        table: the table.
+        columns: the name of a column in the table -> the column as the source has it.
+
+    Raises:
+        UnsupportedError: a column has values of several forms.
+    """
+    found = dict(zip(columns, _extremes(workspace, table, _forms(workspace, columns)), strict=False))
+    for name, (least, greatest) in found.items():
+        if least != greatest:
+            raise UnsupportedError(
+                f"{name}: the column is {columns[name].type or 'of no type'}, and its values are {least} and "
+                f"{greatest}; cast it to one type in a source query"
+            )
+    return {name: least for name, (least, _) in found.items() if least is not None}
+
+
+def _forms(workspace: Workspace, columns: Mapping[str, Column]) -> dict[str, str]:
+    """Slot -> the form of a column's value in SQL."""
+    dialect = workspace.dialect
+    if dialect.typed:
+        return {}
+    return {
+        f"form_{index}": dialect.form(f"checked.{dialect.quote(name)}", column.kind, column.type)
+        for index, (name, column) in enumerate(columns.items())
+    }
+
+
+def _extremes(workspace: Workspace, table: Relation, forms: Mapping[str, str]) -> list[tuple[str | None, str | None]]:
+    """The least and the greatest form of each; None where all values are NULL."""
+    if not forms:
+        return []
+    slots = [slot(name) for name in forms]
+    shape = workspace.compiler.shape("hierarchies/forms", (table, len(forms)), lambda: {"table": table, "forms": slots})
+    (row,) = workspace.query(workspace.compiler.fill("hierarchies/forms", shape, forms), 1)
+    return list(zip(row[::2], row[1::2], strict=True))
 
 
 def exact_value(column: Column, table: str) -> Sql:

@@ -31,6 +31,7 @@ from kanon_sql.release.file import (
 )
 from kanon_sql.release.grow import Growing, drop_others, grow
 from kanon_sql.release.guarded import refuse_forgotten
+from kanon_sql.release.identity import forms_taken, refuse_other_types, types_of
 from kanon_sql.release.increments import (
     Day,
     Judged,
@@ -114,6 +115,7 @@ __all__ = [
     "expected_size",
     "extended_history",
     "file_of",
+    "forms_taken",
     "grow",
     "held_levels",
     "history_of",
@@ -145,6 +147,7 @@ __all__ = [
     "refuse_later",
     "refuse_other_release",
     "refuse_other_state",
+    "refuse_other_types",
     "refuse_spent",
     "refuse_unequal",
     "refuse_unordered",
@@ -158,6 +161,7 @@ __all__ = [
     "states_in",
     "take_rows",
     "types_in",
+    "types_of",
     "under_another_id",
     "unreleased_rows",
     "wait",

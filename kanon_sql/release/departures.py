@@ -19,6 +19,7 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends
 from kanon_sql.models import models_of
+from kanon_sql.release.identity import refuse_other_types
 from kanon_sql.release.increments import protects_values
 from kanon_sql.release.state import State
 from kanon_sql.spec import Spec
@@ -158,7 +159,7 @@ def leaving_rows(workspace: Workspace, state: State, columns: Mapping[str, Colum
     """The rows of the workspace's source, each different one once, with a number.
 
     Raises:
-        SpecError: it lacks a column.
+        SpecError: it lacks a column, or one is of another type than the state knows.
     """
     missing = [name for name in state.columns if name not in columns]
     if missing:
@@ -166,6 +167,7 @@ def leaving_rows(workspace: Workspace, state: State, columns: Mapping[str, Colum
             f"--deleted: the table has no column {missing[0]!r}; expected the columns that the spec names, by whose "
             "values a row is known"
         )
+    refuse_other_types(state, columns, state.columns, "--deleted")
     texts = exact_texts([columns[name] for name in state.columns], "checked")
     refuse_blank_ends(workspace, source_relation(), texts, "the deleted rows")
     target = workspace.table("leaving")

@@ -115,8 +115,9 @@ def _change_in_place(workspace: Workspace, growing: Growing) -> None:
         )  # fmt: skip
     workspace.execute("release/state/empty", table=before.waiting)
     wait(workspace, names, growing.judged, growing.day, into=before.waiting, insert=True)
-    if growing.examine_all:
+    if growing.examine_all or workspace.capabilities.knows_sizes:
         _refuse_other_count(workspace, growing, growing.release)
+    if growing.examine_all:
         growing.examine(growing.release)
 
 

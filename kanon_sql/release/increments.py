@@ -106,6 +106,8 @@ def day_of(
         waiting: the rows that wait, where they are not all of the state's.
         changes: what becomes of rows that were released, where some leave now.
     """
+    if taken is not None and spec.unit is None and waiting is None and not state.rows["waiting"]:
+        return Day(taken.table)  # a copy of it would cost a seventh of all that a day costs
     known_as = None if spec.unit is None else free_name("kanon_known", columns)
     target = workspace.table("day")
     remembered = changed = None

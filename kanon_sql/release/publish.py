@@ -317,9 +317,27 @@ class _InSteps:
 
     def _exchange(self) -> None:
         """Put the new release in the place of the old one, in as few steps as the engine knows."""
-        workspace, dialect = self.workspace, self.workspace.dialect
+        workspace = self.workspace
         workspace.record(self.aside, beside(self.release, SCRATCH_TABLE))
-        for sql in dialect.replace(self.written.parts, self.release, self.aside.parts):
+        self._replace(self.written, self.aside)
+        if self.replacing is None:
+            return
+        # Another run may have published since the name was looked at, and nothing here can lock it: what went is known
+        # only now. With both, a reader would see rows of one run come, go, and come again in other classes.
+        engine = workspace.engine
+        old, free = self.written, self.aside
+        if engine.exists(old.parts) is None:
+            old, free = free, old
+        if (engine.mark(old.parts),) != self.replacing:
+            self._replace(old, free)
+            raise DatabaseError(
+                f"{self.release[-1]!r} became another one while it was to be replaced: another run has published; its "
+                "release stands again, and this run's is gone: run it again"
+            )
+
+    def _replace(self, table: Relation, aside: Relation) -> None:
+        workspace, dialect = self.workspace, self.workspace.dialect
+        for sql in dialect.replace(table.parts, self.release, aside.parts):
             workspace.run(Statement("release/replace", sql, quoted=dialect.quoted))
 
     def _fail(self, error: BaseException, old: str | None) -> NoReturn:

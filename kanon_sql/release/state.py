@@ -55,6 +55,8 @@ class State:
         release: the name parts of the release.
         created_at: when the row was written, UTC.
         columns: the source's columns that it keeps, in the source's order; the n-th is its column ``cN``.
+        types: column -> type and kind, of these and of the watermark.
+        forms: column -> the form of its values so far, where its type promises none.
         node: quasi-identifier -> level at which the release shows it.
         promise: a digest of what later refreshes must have in common with this run.
         watermark: the highest that was taken, as text; None for none.
@@ -71,6 +73,8 @@ class State:
     release: tuple[str, ...]
     created_at: str
     columns: tuple[str, ...]
+    types: Mapping[str, Sequence[str]]
+    forms: Mapping[str, str]
     node: Mapping[str, int]
     promise: str
     watermark: str | None
@@ -255,13 +259,15 @@ def drop_state(workspace: Workspace, state: State) -> None:
 def promise_of(spec: Spec) -> str:
     """A digest of what all runs of a release that grows have in common: columns, hierarchies, requirements, watermark.
 
-    By another watermark, rows that were taken would be new once more, and a class would count each of them twice.
+    By another watermark, or in another source, rows that were taken would be new once more, and a class would count
+    each of them twice. Without a watermark the spec's source is not read again for rows that are new.
     """
     said = spec.to_dict()
     common = ("unit", "quasi_identifiers", "sensitive", "keep", "privacy", "nulls")
     digests = {name: digest_of(spec, column) for name, column in spec.quasi_identifiers.items()}
     watermark = None if spec.increments is None else spec.increments.watermark
-    return sha256({**{key: said[key] for key in common}, "digests": digests, "watermark": watermark})
+    source = None if watermark is None else said["source"]
+    return sha256({**{key: said[key] for key in common}, "digests": digests, "watermark": watermark, "source": source})
 
 
 def refuse_other_state(spec: Spec, state: State, columns: Sequence[str]) -> None:
@@ -273,9 +279,9 @@ def refuse_other_state(spec: Spec, state: State, columns: Sequence[str]) -> None
     if state.promise != promise_of(spec):
         raise SpecError(
             f"state: {format_table_name(state.release)} was begun with other quasi-identifiers, hierarchies, sensitive "
-            "or kept columns, unit, requirements, nulls or watermark than this spec has, and what was released cannot "
-            "be taken back; use the spec that it was begun with. To begin anew, drop the state by kanon-sql clean "
-            "--state, and release under another name"
+            "or kept columns, unit, requirements, nulls, watermark or source than this spec has, and what was released "
+            "cannot be taken back; use the spec that it was begun with (a table that was renamed: by a view of the old "
+            "name). To begin anew, drop the state by kanon-sql clean --state, and release under another name"
         )
     missing = [name for name in state.columns if name not in columns]
     if missing:

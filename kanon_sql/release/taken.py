@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -147,7 +148,7 @@ def refuse_unordered(engine: Engine, columns: Mapping[str, Column], watermark: s
 
 def _typed(workspace: Workspace, column: Column, text: str) -> str:
     """A watermark in the engine's SQL."""
-    written = workspace.dialect.literal(text)
-    if not workspace.dialect.typed:
-        return text if column.kind == "integer" else written
-    return f"CAST({written} AS {column.type})"
+    dialect = workspace.dialect
+    if dialect.typed:
+        return dialect.typed_value(text, column.kind, column.type)
+    return text if column.kind == "integer" and re.fullmatch(r"-?\d+", text) else dialect.literal(text)

@@ -17,6 +17,7 @@ from kanon_sql.release import (
     Written,
     drop_others,
     drop_state,
+    forms_taken,
     judged_rows,
     kept_columns,
     open_state_schema,
@@ -24,6 +25,7 @@ from kanon_sql.release import (
     refuse_unequal,
     remember,
     take_rows,
+    types_of,
     wait,
     write_state,
 )
@@ -94,7 +96,7 @@ class _First:
         assert spec.state is not None
         assert spec.release is not None
         workspace.report("keeping the state", None)
-        names = kept_columns(spec, self.columns)
+        names, watermark = kept_columns(spec, self.columns), watermark_of(spec)
         judged = judged_rows(workspace, choice, names, None)
         refuse_unequal(workspace, choice, judged, names, written.table, written.rows)
         state = State(
@@ -104,6 +106,8 @@ class _First:
             release=spec.release,
             created_at=now(),
             columns=names,
+            types=types_of(self.columns, [*names, *([] if watermark is None else [watermark])]),
+            forms=forms_taken(workspace, self.columns, names, self.taken.table, {}),
             node=dict(zip(spec.quasi_identifiers, choice.levels, strict=True)),
             promise=promise_of(spec),
             watermark=self.taken.watermark,

@@ -55,6 +55,7 @@ class Growth:
         state: so far.
         columns: the source's columns.
         taken: the new rows; None where rows leave only.
+        forms: column -> the form of its values then, where its type promises none.
         day: those and what waits.
         departures: what leaves; None for nothing.
         batch: the name of these rows; None where they are known by the watermark.
@@ -66,6 +67,7 @@ class Growth:
     state: State
     columns: Mapping[str, Column]
     taken: Taken | None
+    forms: Mapping[str, str]
     day: Day
     departures: Departures | None
     batch: str | None
@@ -221,6 +223,7 @@ def _changed(
     after = state.after(
         workspace.run_id,
         node=dict(zip(spec.quasi_identifiers, node, strict=True)),
+        forms=growth.forms,
         watermark=state.watermark if growth.batch is not None or growth.taken is None else growth.taken.watermark,
         batch=state.batch + (written is not None),
         whole_until=state.whole_until if node == growth.node else state.batch,

@@ -14,10 +14,12 @@ from kanon_sql.release import (
     State,
     day_of,
     departures_of,
+    forms_taken,
     leaving_rows,
     open_state_schema,
     refuse_later,
     refuse_other_state,
+    refuse_other_types,
     state_of,
     take_rows,
 )
@@ -165,6 +167,9 @@ def _refreshed(
     """Take the rows, see what goes, and let the release grow."""
     engine, watermark = workspace.engine, watermark_of(spec)
     refuse_other_state(spec, state, list(columns))
+    compared = _named(state, columns, watermark)
+    by_watermark = batch is None
+    refuse_other_types(state, columns, compared, "--inserted" if takes_source and not by_watermark else "the source")
     departures = None
     if deleted is not None:
         form = plain_source_of(engine, spec.model_copy(update={"source": _source(deleted)}))
@@ -173,8 +178,7 @@ def _refreshed(
         leaving = leaving_rows(apart, state, apart.described(form))
         departures = departures_of(workspace, spec, state, leaving, columns)
     workspace.report("reading the new rows", None)
-    by_watermark = batch is None
-    taken = None
+    taken, forms = None, state.forms
     if takes_source:
         taken = take_rows(
             workspace, columns, _named(state, columns, watermark), watermark if by_watermark else None,
@@ -182,12 +186,14 @@ def _refreshed(
         )  # fmt: skip
         if not by_watermark:
             refuse_later(workspace, columns, taken, watermark, state.watermark)
+        forms = forms_taken(workspace, columns, state.columns, taken.table, forms)
     still, changes = (None, None) if departures is None else (departures.waiting, departures.changes)
     growth = Growth(
         spec=spec,
         state=state,
         columns=columns,
         taken=taken,
+        forms=forms,
         day=day_of(workspace, spec, state, taken, columns, still, changes),
         departures=departures,
         batch=batch,

@@ -307,8 +307,18 @@ class Dialect(ABC):
         """
         raise UnsupportedError(
             f"state: who may read a schema cannot be told on {self.name}, and a state is as sensitive as the source; "
-            "use DuckDB, PostgreSQL, SQLite, ClickHouse or Spark, or release without a state"
+            "use DuckDB, PostgreSQL, SQLite, MariaDB, ClickHouse or Spark, or release without a state"
         )
+
+    def typed_value(self, text: str, kind: str, type_name: str) -> str:
+        """A value of a column's type from its text, to compare that column with.
+
+        Args:
+            text: the value as the engine has written it.
+            kind: the kind of the column's values.
+            type_name: the engine's name of its type.
+        """
+        return f"CAST({self.literal(text)} AS {type_name})"
 
     def to_file(self, table: Sequence[str], path: str, run_id: str) -> str:
         """Write a table into a Parquet or CSV file.

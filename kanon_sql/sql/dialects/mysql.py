@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -142,6 +143,30 @@ class MariaDB(Dialect):
             f"{self.relation(table)} TO {self.relation(release)}"
         ]
 
+    def typed_value(self, text: str, kind: str, type_name: str) -> str:
+        """A cast knows few types, and takes the fraction of a second away unless it is asked for."""
+        if kind in ("integer", "decimal") and re.fullmatch(r"-?\d+(\.\d+)?", text):
+            return text
+        return f"CAST({self.literal(text)} AS {'DATE' if kind == 'date' else 'DATETIME(6)'})"
+
+    def readers(self, schema: Sequence[str]) -> str | None:
+        """Rights in the schema of any other account or role, by a pattern of names among them.
+
+        Any right counts: who may alter a table may move it to where it can be read. An account is a name and a host, as
+        in CURRENT_USER; a row of one name and several hosts counts as another's. Who was given all schemas may read the
+        source too. Only who may read these tables of the server sees it; nobody else is told who has rights.
+        """
+        name = f"LOWER({self.literal(schema[-1])})"
+        given = " UNION ".join(
+            f"SELECT User AS grantee, Host AS host FROM mysql.{table} WHERE {condition}"
+            for table, condition in (
+                ("db", f"{name} LIKE LOWER(Db)"),
+                ("tables_priv", f"LOWER(Db) = {name}"),
+                ("columns_priv", f"LOWER(Db) = {name}"),
+            )
+        )
+        return f"SELECT COUNT(*) FROM ({given}) AS given WHERE CONCAT(grantee, '@', host) <> CURRENT_USER()"
+
 
 class MySQL(MariaDB):
     """MySQL 8.0.19 and later."""
@@ -149,6 +174,10 @@ class MySQL(MariaDB):
     name = "mysql"
     guard = None
     collation = "utf8mb4_0900_bin"
+
+    def readers(self, schema: Sequence[str]) -> str | None:
+        """Not tried: rights are withdrawn in part there, and given by rules of the server's own."""
+        return Dialect.readers(self, schema)
 
 
 def _characters(kind: exp.DataType) -> int:
