@@ -61,6 +61,38 @@ def test_completing_imports_no_more_than_help(tmp_path: Path) -> None:
     assert {name.split(".")[1] for name in modules if name.startswith("kanon_sql.")} == {"cli", "errors", "version"}
 
 
+def test_a_plan_imports_no_other_engine_and_nothing_that_writes(tmp_path: Path) -> None:
+    """Nor other recodings than the one that is tried beside it."""
+    import duckdb
+
+    with duckdb.connect(str(tmp_path / "small.duckdb")) as con:
+        con.execute("CREATE TABLE visits AS SELECT i % 5 AS age, i % 3 AS zip FROM range(60) AS t(i)")
+    spec = tmp_path / "spec.yml"
+    spec.write_text(
+        "{version: 1, source: visits, quasi_identifiers: {age: {intervals: [2]}, zip: {intervals: [2]}}, "
+        "privacy: [{k_anonymity: {k: 5}}]}"
+    )
+    modules = imported(MAIN, "plan", str(spec), "-d", str(tmp_path / "small.duckdb"), "--format", "json")
+    assert "kanon_sql.recode.local" in modules, "local recoding is tried beside it"
+    own = {name.removeprefix("kanon_sql.") for name in modules if name.startswith("kanon_sql.")}
+    assert not {name for name in own if name.split(".")[0] in {"release", "disclosure", "parties", "explore"}}
+    assert not own & {"engines.backends", "engines.spark", "engines.clickhouse", "engines.dry", "verbs.init"}
+    assert not own & {"recode.kk", "recode.cells", "recode.mondrian", "recode.invariant", "recode.kept"}
+    assert {name for name in own if name.startswith("models.privacy.")} == {
+        f"models.privacy.{name}" for name in ("base", "k_anonymity", "registry", "t_closeness", "terms", "whole")
+    }
+    assert "rich" not in modules
+    assert len(own) <= 240, sorted(own)
+
+
+def test_a_verb_does_not_look_for_plugins_in_all_that_is_installed() -> None:
+    told = "import atexit, sys; atexit.register(lambda: print(sys.modules['pydantic.plugin._loader']._plugins)); "
+    done = subprocess.run(
+        [sys.executable, "-c", told + MAIN, "schema"], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "None"
+
+
 @pytest.mark.slow
 def test_the_wheel_is_small(tmp_path: Path) -> None:
     """Code, templates and schemas, 1,400 files: 1.87 MB at the end of 2026, a fifth of it what files take as such."""

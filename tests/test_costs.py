@@ -249,6 +249,25 @@ def test_statements_follow_a_formula(connection: duckdb.DuckDBPyConnection, monk
                 assert result.cost.statements == len(watch.statements)
 
 
+@pytest.mark.parametrize(
+    ("requirements", "unit", "grouped"),
+    [([K], None, [False]), ([K, L], None, [False, True]), ([K], "patient_id", [True])],
+)
+def test_vectors_that_were_grouped_by_the_same_columns_are_not_grouped_again(
+    connection: duckdb.DuckDBPyConnection,
+    monkeypatch: pytest.MonkeyPatch,
+    requirements: list[dict[str, Any]],
+    unit: str | None,
+    grouped: list[bool],
+) -> None:
+    """The source's own grouping is by all columns that are looked at; what a frequency set lacks of them is grouped."""
+    with watched(connection, monkeypatch) as (engine, watch):
+        result = kanon_sql.plan(engine, spec(*requirements, unit=unit))
+    encoded = [statement.sql for statement in watch.statements if statement.name == "frequency/encode"]
+    assert ["GROUP BY" in sql for sql in encoded] == grouped
+    assert result.rows["source"] == 1000
+
+
 def test_a_batch_is_one_statement(connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch) -> None:
     with watched(connection, monkeypatch) as (engine, watch):
         result = kanon_sql.plan(engine, spec(K, search={"algorithm": "exhaustive"}))

@@ -7,16 +7,20 @@ made. Drivers are imported only when a connection of theirs is opened.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from kanon_sql.engines.base import Column, Deadline, Engine, Meter, Row, Scratch
 from kanon_sql.engines.complete import refuse_incomplete
 from kanon_sql.engines.connection import connect
-from kanon_sql.engines.dry import SCRATCH_SCHEMA, DryEngine
 from kanon_sql.engines.frames import FrameDatabase, FrameKind, open_frames
 from kanon_sql.engines.given import CONNECTIONS, TABLES, connection_kind, shown_kind, table_kind
 from kanon_sql.engines.lakes import LAKES
 from kanon_sql.engines.settings import session_statements
 from kanon_sql.engines.stage import Reporter
 from kanon_sql.engines.workspace import SCRATCH_TABLE, Workspace, now, open_workspace
+
+if TYPE_CHECKING:
+    from kanon_sql.engines.dry import SCRATCH_SCHEMA, DryEngine
 
 __all__ = [
     "CONNECTIONS",
@@ -45,3 +49,12 @@ __all__ = [
     "shown_kind",
     "table_kind",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what knows every engine when it is first used: only a script for another engine takes it."""
+    if name not in ("SCRATCH_SCHEMA", "DryEngine"):
+        raise AttributeError(f"module 'kanon_sql.engines' has no attribute {name!r}")
+    from kanon_sql.engines import dry
+
+    return getattr(dry, name)

@@ -26,6 +26,7 @@ class Raw:
 
     Attributes:
         table: ``q0``, ..., ``v0``, ..., ``unit`` and ``row_count``.
+        grouped: all columns that it has one row for the different values of.
         quasi_identifiers: its columns ``q0``, ...
         unit: its column of persons; None where rows are counted.
         rows: rows of the source.
@@ -36,6 +37,7 @@ class Raw:
     """
 
     table: Relation
+    grouped: Sequence[str]
     quasi_identifiers: Sequence[str]
     unit: str | None
     rows: int
@@ -78,10 +80,10 @@ def read_source(
         for model in models:
             model.refuse_unknown(unknown_rows, spec.unit)
     counting: Counting = "rows" if unit is None else "persons" if most_vectors <= 1 else "unit"
-    kept = kept_persons if skips else persons
+    kept, names = kept_persons if skips else persons, list(expressions)
     if unit is None:
-        return Raw(table, quasi, unit, rows, null_rows, None, None, counting)
-    return Raw(table, quasi, unit, rows, null_rows, persons, kept, counting)
+        return Raw(table, names, quasi, unit, rows, null_rows, None, None, counting)
+    return Raw(table, names, quasi, unit, rows, null_rows, persons, kept, counting)
 
 
 def raw_columns(spec: Spec, columns: dict[str, Column], sensitive: Sequence[str]) -> dict[str, Sql]:

@@ -233,16 +233,19 @@ class _Encoder:
     def population(self, index: int, people: Relation) -> Relation:
         """Of a population's vectors; whoever has NULL there is one of those behind the top."""
         return self._written(
-            f"present{index}", raw=people, counting="rows", of_population=self.raw.counting, skip_nulls=False
-        )
+            f"present{index}", raw=people, counting="rows", of_population=self.raw.counting, skip_nulls=False,
+            grouped=False,
+        )  # fmt: skip
 
     def _written(self, what: str, columns: Sequence[str] = (), **changes: object) -> Relation:
         target = self.workspace.table(what)
+        names = [*self.raw.quasi_identifiers, *columns]
         context: dict[str, object] = {
             "raw": self.raw.table,
+            "grouped": set(names) == set(self.raw.grouped),
             "lookups": self.lookups,
             "codes": [Sql(word) for word in self.codes.vectors(PORTABLE, lambda index: f"lookup{index}")],
-            "columns": [*self.raw.quasi_identifiers, *columns],
+            "columns": names,
             "sensitive": None,
             "counting": self.raw.counting,
             "of_population": None,

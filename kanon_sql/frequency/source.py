@@ -12,7 +12,7 @@ from kanon_sql.errors import DatabaseError, Problem, SpecError
 from kanon_sql.frequency.points import pointed
 from kanon_sql.frequency.steps import stepped
 from kanon_sql.hierarchies import exact_texts, refuse_blank_ends, refuse_mixed_forms, refuse_split_labels
-from kanon_sql.spec import Origin, Spec, TableSpec, format_table_name
+from kanon_sql.spec import Origin, Spec, format_table_name
 from kanon_sql.sql import Relation, source_relation
 
 __all__ = [
@@ -180,10 +180,15 @@ def source_of(engine: Engine, spec: Origin) -> str:
     if isinstance(spec, Spec) and spec.rows_in is not None:
         return engine.relation(table=spec.rows_in, query=None, file=None)
     relation = plain_source_of(engine, spec)
-    if not isinstance(spec, Spec | TableSpec):
+    if isinstance(spec, Spec):
+        with explained_if_missing(engine, spec.source.table):
+            return stepped(engine, spec, pointed(engine, spec, relation))
+    from kanon_sql.spec import TableSpec  # a plan reads no other spec
+
+    if not isinstance(spec, TableSpec):
         return relation
     with explained_if_missing(engine, spec.source.table):
-        return stepped(engine, spec, pointed(engine, spec, relation) if isinstance(spec, Spec) else relation)
+        return stepped(engine, spec, relation)
 
 
 def plain_source_of(engine: Engine, spec: Origin) -> str:

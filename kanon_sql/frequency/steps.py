@@ -11,13 +11,16 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines import Column, Engine, open_workspace
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.hierarchies import refuse_mixed_forms, value_text
-from kanon_sql.spec import ColumnStep, Spec, TableSpec
+from kanon_sql.spec import ColumnStep, Spec
 from kanon_sql.sql import Sql, identifier, render, source_relation
+
+if TYPE_CHECKING:
+    from kanon_sql.spec import TableSpec
 
 __all__ = ["DRAWN_FROM", "draw_of", "rounded_value", "stepped"]
 

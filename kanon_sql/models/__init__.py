@@ -7,6 +7,8 @@ one template.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from kanon_sql.models.privacy import (
     Background,
     Monotonicity,
@@ -22,7 +24,6 @@ from kanon_sql.models.privacy import (
     registered,
 )
 from kanon_sql.models.privacy.base import TOLERANCE
-from kanon_sql.models.privacy.k_map_estimate import SIGNIFICANCE, critical_size, largest_k
 from kanon_sql.models.privacy.t_closeness import Distance, closeness_among
 from kanon_sql.models.quality import (
     METRICS,
@@ -36,6 +37,9 @@ from kanon_sql.models.quality import (
     normalized_share,
 )
 from kanon_sql.models.quality.loss import Loss
+
+if TYPE_CHECKING:
+    from kanon_sql.models.privacy.k_map_estimate import SIGNIFICANCE, critical_size, largest_k
 
 __all__ = [
     "METRICS",
@@ -67,3 +71,12 @@ __all__ = [
     "register",
     "registered",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what only estimates of k-map take when it is first asked for."""
+    if name not in ("SIGNIFICANCE", "critical_size", "largest_k"):
+        raise AttributeError(f"module 'kanon_sql.models' has no attribute {name!r}")
+    from kanon_sql.models.privacy import k_map_estimate
+
+    return getattr(k_map_estimate, name)

@@ -7,13 +7,17 @@ class query that judges nodes and tables. At the end every vector has a class, a
 
 from __future__ import annotations
 
-from kanon_sql.recode.cells import CellsRecoded
-from kanon_sql.recode.invariant import InvariantClasses, NoInvariantClasses, Past, invariant_classes
-from kanon_sql.recode.kept import Kept, hierarchies_of
+from typing import TYPE_CHECKING, Any
+
 from kanon_sql.recode.paths import Path
 from kanon_sql.recode.recoded import Recoded
 from kanon_sql.recode.release import Mapped
 from kanon_sql.recode.run import applied, recoded
+
+if TYPE_CHECKING:
+    from kanon_sql.recode.cells import CellsRecoded
+    from kanon_sql.recode.invariant import InvariantClasses, NoInvariantClasses, Past, invariant_classes
+    from kanon_sql.recode.kept import Kept, hierarchies_of
 
 __all__ = [
     "CellsRecoded",
@@ -29,3 +33,23 @@ __all__ = [
     "invariant_classes",
     "recoded",
 ]
+
+_HOME = {
+    "CellsRecoded": "cells",
+    "InvariantClasses": "invariant",
+    "Kept": "kept",
+    "NoInvariantClasses": "invariant",
+    "Past": "invariant",
+    "hierarchies_of": "kept",
+    "invariant_classes": "invariant",
+}
+"""What not every recoding needs, and the files that are imported where it is asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import what not every recoding needs when it is first used."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'kanon_sql.recode' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"kanon_sql.recode.{_HOME[name]}"), name)

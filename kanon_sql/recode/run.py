@@ -4,39 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from kanon_sql.engines import Engine, Reporter
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, refuse_together
 from kanon_sql.frequency import KeptSets, Prepared, prepared
 from kanon_sql.models import models_of
-from kanon_sql.recode.cells import recoded_in_cells
-from kanon_sql.recode.cover import recoded_by_cover
-from kanon_sql.recode.forest import recoded_by_forest
-from kanon_sql.recode.kept import Kept, recoded_as_kept
-from kanon_sql.recode.kk import of_classes, recoded_kk
-from kanon_sql.recode.local import recoded_locally
-from kanon_sql.recode.matching import recoded_by_matching
-from kanon_sql.recode.microaggregation import recoded_by_aggregates
-from kanon_sql.recode.mondrian import recoded_by_medians
 from kanon_sql.recode.recoded import Recoded
-from kanon_sql.recode.subtree import recoded_by_subtrees
 from kanon_sql.spec import Spec
+
+if TYPE_CHECKING:
+    from kanon_sql.recode.kept import Kept
 
 __all__ = ["applied", "recoded"]
 
-METHODS: Mapping[str, Callable[[Prepared, Spec, Budget], NothingToSearch | NothingFound | Chosen | Recoded]] = {
-    "local": recoded_locally,
-    "kk": recoded_kk,
-    "cells": recoded_in_cells,
-    "mondrian": recoded_by_medians,
-    "subtree": recoded_by_subtrees,
-    "forest": recoded_by_forest,
-    "cover": recoded_by_cover,
-    "matching": recoded_by_matching,
-    "microaggregation": recoded_by_aggregates,
+METHODS: Mapping[str, tuple[str, str]] = {
+    "local": ("local", "recoded_locally"),
+    "kk": ("kk", "recoded_kk"),
+    "cells": ("cells", "recoded_in_cells"),
+    "mondrian": ("mondrian", "recoded_by_medians"),
+    "subtree": ("subtree", "recoded_by_subtrees"),
+    "forest": ("forest", "recoded_by_forest"),
+    "cover": ("cover", "recoded_by_cover"),
+    "matching": ("matching", "recoded_by_matching"),
+    "microaggregation": ("microaggregation", "recoded_by_aggregates"),
 }
-"""By the name that a spec calls it by; each is one file."""
+"""By the name that a spec calls it by: the file, and the function in it. A run imports one of them."""
+
+
+def _method(name: str) -> Callable[[Prepared, Spec, Budget], NothingToSearch | NothingFound | Chosen | Recoded]:
+    file, function = METHODS[name]
+    method: Callable[[Prepared, Spec, Budget], NothingToSearch | NothingFound | Chosen | Recoded]
+    method = getattr(import_module(f"kanon_sql.recode.{file}"), function)
+    return method
 
 
 @contextmanager
@@ -67,12 +69,14 @@ def recoded(
     """
     models = models_of(spec)
     if spec.recoding.method == "kk":
+        from kanon_sql.recode.kk import of_classes
+
         models = of_classes(models)
     refuse_together(engine, spec, models)
     _refuse_rounds(engine, spec)
     asked = _at_minimum(spec) if spec.recoding.levels == "minimum" else spec
     with prepared(engine, asked, models, report) if kept is None else kept.prepared(asked, models, report) as given:
-        yield METHODS[spec.recoding.method](given, spec, budget or Budget())
+        yield _method(spec.recoding.method)(given, spec, budget or Budget())
 
 
 @contextmanager
@@ -90,6 +94,8 @@ def applied(
     Raises:
         KanonError: whatever the stages raise.
     """
+    from kanon_sql.recode.kept import recoded_as_kept
+
     models = models_of(spec)
     refuse_together(engine, spec, models)
     _refuse_rounds(engine, spec)

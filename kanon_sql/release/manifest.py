@@ -31,6 +31,7 @@ __all__ = [
     "id_beside",
     "is_untrue",
     "kind_of",
+    "marks_untrue",
     "pending_records",
     "published_manifest",
     "recorded_state",
@@ -131,7 +132,12 @@ def recorded_state(workspace: Workspace, table: Relation, release_name: str, run
 def is_untrue(engine: Engine, parts: tuple[str, ...]) -> bool:
     """Whether a table's own mark says that its values are untrue. Whoever may read the table may read its mark."""
     run_id = engine.mark(parts)
-    return run_id is not None and kind_of(run_id) == "untrue"
+    return run_id is not None and marks_untrue(run_id)
+
+
+def marks_untrue(run_id: str) -> bool:
+    """Whether the run of a mark made values untrue."""
+    return kind_of(run_id) == "untrue"
 
 
 @contextmanager

@@ -7,15 +7,15 @@ which there are and no more of the models.
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from kanon_sql.spec.bayes_optimal import BayesOptimalRequirement
 from kanon_sql.spec.cautions import WarningOptions
-from kanon_sql.spec.cell_rules import Rules
 from kanon_sql.spec.checks import did_you_mean
-from kanon_sql.spec.cloaking import CloakSpec, Wish
 from kanon_sql.spec.computed import ComputedColumn, computed_faults, named_beside
 from kanon_sql.spec.consistency import ConsistencyKind, KKAnonymityRequirement
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, LevelSearch, differential_privacy_in
-from kanon_sql.spec.dimension import Dimension
 from kanon_sql.spec.disclosure import (
     AlphaKAnonymityRequirement,
     BetaLikenessRequirement,
@@ -43,11 +43,9 @@ from kanon_sql.spec.m_invariance import (
     SIGNATURE_COLUMN,
     MInvarianceRequirement,
 )
-from kanon_sql.spec.masking import Masking, Noise, Pram
 from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.origin import Origin
-from kanon_sql.spec.perturbation import PerturbSpec
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
 from kanon_sql.spec.positions import Lbqid, Point
 from kanon_sql.spec.prices import NoAttackRequirement, Prices, ProfitabilityRequirement
@@ -61,10 +59,17 @@ from kanon_sql.spec.risk import RiskRequirement
 from kanon_sql.spec.secret import secret_in
 from kanon_sql.spec.sections import NO_SOURCE, Source, Suppression
 from kanon_sql.spec.steps import ColumnStep
-from kanon_sql.spec.tabulation import TableSpec
 from kanon_sql.spec.tree import TreeHierarchy
 from kanon_sql.spec.uniqueness import PopulationUniquenessRequirement
 from kanon_sql.spec.utility import Utility
+
+if TYPE_CHECKING:
+    from kanon_sql.spec.cell_rules import Rules
+    from kanon_sql.spec.cloaking import CloakSpec, Wish
+    from kanon_sql.spec.dimension import Dimension
+    from kanon_sql.spec.masking import Masking, Noise, Pram
+    from kanon_sql.spec.perturbation import PerturbSpec
+    from kanon_sql.spec.tabulation import TableSpec
 
 __all__ = [
     "CLASS_COLUMN",
@@ -147,3 +152,23 @@ __all__ = [
     "secret_in",
     "sha256",
 ]
+
+_HOME = {
+    "CloakSpec": "cloaking",
+    "Dimension": "dimension",
+    "Masking": "masking",
+    "Noise": "masking",
+    "PerturbSpec": "perturbation",
+    "Pram": "masking",
+    "Rules": "cell_rules",
+    "TableSpec": "tabulation",
+    "Wish": "cloaking",
+}
+"""The other kinds of specs, each of which is imported when it is first asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import another kind of spec when it is first asked for."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'kanon_sql.spec' has no attribute {name!r}")
+    return getattr(import_module(f"kanon_sql.spec.{_HOME[name]}"), name)

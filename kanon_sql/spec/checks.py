@@ -281,7 +281,8 @@ def items(what: str, check: Callable[[Any], T], least: int = 0) -> Callable[[obj
 class Part(BaseModel):
     """A frozen model that refuses unknown keys and lists everything wrong with it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Built when one is first read: a spec has few of the parts that there are.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     expected: ClassVar[str] = "a mapping"
     """What the value is, for messages."""

@@ -6,13 +6,11 @@ filter. A ``Dialect`` rewrites the checked tree where its engine differs, and wr
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from kanon_sql.sql.dialects import PORTABLE, Dialect, dialect_named
 from kanon_sql.sql.dialects.base import WORD, mark_text, marked_run
-from kanon_sql.sql.dialects.clickhouse import RENAMING
-from kanon_sql.sql.dialects.mysql import MariaDB, MySQL
-from kanon_sql.sql.dialects.oracle import Oracle
-from kanon_sql.sql.dialects.sqlite import affinity
-from kanon_sql.sql.dialects.tsql import MARK_PROPERTY
 from kanon_sql.sql.expression import level_expression
 from kanon_sql.sql.layout import laid_out
 from kanon_sql.sql.parse import parsed
@@ -32,6 +30,13 @@ from kanon_sql.sql.text import (
     slot,
     sql_list,
 )
+
+if TYPE_CHECKING:
+    from kanon_sql.sql.dialects.clickhouse import RENAMING
+    from kanon_sql.sql.dialects.mysql import MariaDB, MySQL
+    from kanon_sql.sql.dialects.oracle import Oracle
+    from kanon_sql.sql.dialects.sqlite import affinity
+    from kanon_sql.sql.dialects.tsql import MARK_PROPERTY
 
 __all__ = [
     "MARK_PROPERTY",
@@ -74,3 +79,20 @@ __all__ = [
     "source_relation",
     "sql_list",
 ]
+
+_HOME = {
+    "MARK_PROPERTY": "tsql",
+    "MariaDB": "mysql",
+    "MySQL": "mysql",
+    "Oracle": "oracle",
+    "RENAMING": "clickhouse",
+    "affinity": "sqlite",
+}
+"""What one dialect hands out, which is imported when it is first asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import what belongs to one dialect when it is first asked for."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'kanon_sql.sql' has no attribute {name!r}")
+    return getattr(import_module(f"kanon_sql.sql.dialects.{_HOME[name]}"), name)

@@ -51,7 +51,7 @@ SOLUTIONS = 100
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 class RangeDetails(_Part):

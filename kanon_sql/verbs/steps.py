@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines import Engine, open_workspace
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.frequency import plain_source_of
-from kanon_sql.spec import Spec, TableSpec
+from kanon_sql.spec import Spec
 from kanon_sql.sql import source_relation
+
+if TYPE_CHECKING:
+    from kanon_sql.spec import TableSpec
 
 __all__ = ["notes_of_steps", "refuse_steps", "steps_dict"]
 

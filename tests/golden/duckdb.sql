@@ -70,7 +70,7 @@ UNION ALL
 «frequency/label_numbers 4»;
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c1" AS "code2", "lookup1"."c0" AS "code3", vectors.row_count AS row_count FROM (SELECT "q0", "q1", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0", "q1") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value;
+CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c1" AS "code2", "lookup1"."c0" AS "code3", vectors.row_count AS row_count FROM (SELECT "q0", "q1", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value;
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_raw";
@@ -210,7 +210,7 @@ UNION ALL
 «frequency/label_numbers 8»;
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", vectors.row_count AS row_count FROM (SELECT "q0", "q1", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" WHERE NOT "q0" IS NULL AND NOT "q1" IS NULL GROUP BY "q0", "q1") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value;
+CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", vectors.row_count AS row_count FROM (SELECT "q0", "q1", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_raw" WHERE NOT "q0" IS NULL AND NOT "q1" IS NULL) AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value;
 
 -- evaluate/node
 SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN satisfied = 1 THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN satisfied = 1 THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN NOT (satisfied = 1) THEN class_rows * LN("sharing_0") ELSE 0 END) AS "suppressed_log_0", SUM(CASE WHEN NOT (satisfied = 1) THEN class_rows * LN("sharing_1") ELSE 0 END) AS "suppressed_log_1" FROM (SELECT flagged.*, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) OVER (PARTITION BY "z0") AS "sharing_0", SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) OVER (PARTITION BY "z1") AS "sharing_1" FROM (SELECT "k0", "k1", "z0", "z1", "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT "code1" AS "k0", "code6" AS "k1", CAST(SUM(row_count) AS BIGINT) AS class_rows, CAST(SUM(row_count) AS BIGINT) AS class_size, MIN("code1") AS "z0", MIN("code6") AS "z1" FROM "kanon_run_frequency" GROUP BY "code1", "code6") AS classes) AS flagged) AS classes;
@@ -259,7 +259,7 @@ UNION ALL
 SELECT 0 AS attribute, 2 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c2" AS among_all, MAX("c2") AS among_siblings, MAX("s2") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c2") AS labelled;
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c2" AS "code0", "lookup0"."c1" AS "code1", "lookup0"."c0" AS "code2", vectors.row_count AS row_count FROM (SELECT "q0", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value;
+CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c2" AS "code0", "lookup0"."c1" AS "code1", "lookup0"."c0" AS "code2", vectors.row_count AS row_count FROM (SELECT "q0", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value;
 
 -- evaluate/node
 SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN ("class_size" >= 3) THEN CAST(class_rows AS DOUBLE) ELSE 0 END) AS "kept_vectors", SUM(CAST(class_rows AS DOUBLE)) AS "vectors" FROM (SELECT CAST(SUM(row_count) AS BIGINT) AS class_rows, CAST(SUM(row_count) AS BIGINT) AS class_size FROM "kanon_run_frequency" GROUP BY "code2") AS classes;
@@ -301,7 +301,7 @@ SELECT 0 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_sibl
 CREATE TEMPORARY TABLE "kanon_run_sensitive0" AS SELECT value, CASE WHEN value IS NULL THEN NULL ELSE CAST(ROW_NUMBER() OVER (ORDER BY value ASC) AS INT) END AS code, CAST(reference_count AS BIGINT) AS reference_count, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share FROM (SELECT "v0" AS value, SUM(row_count) AS reference_count FROM "kanon_run_raw" GROUP BY "v0") AS value_counts;
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c0" AS "code0", sensitive.code AS value_code, sensitive.reference_share AS reference_share, vectors.row_count AS row_count FROM (SELECT "q0", "v0", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0", "v0") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_sensitive0" AS sensitive ON vectors."v0" IS NOT DISTINCT FROM sensitive.value;
+CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c0" AS "code0", sensitive.code AS value_code, sensitive.reference_share AS reference_share, vectors.row_count AS row_count FROM (SELECT "q0", "v0", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_sensitive0" AS sensitive ON vectors."v0" IS NOT DISTINCT FROM sensitive.value;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", vectors.row_count AS row_count FROM (SELECT "q0", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value;
@@ -382,7 +382,7 @@ UNION ALL
 SELECT 1 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("c0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup1" GROUP BY "c0") AS labelled;
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c0" AS "code2", sensitive.code AS value_code, sensitive.reference_share AS reference_share, vectors.row_count AS row_count FROM (SELECT "q0", "q1", "v0", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0", "q1", "v0") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value JOIN "kanon_run_sensitive0" AS sensitive ON vectors."v0" IS NOT DISTINCT FROM sensitive.value;
+CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c0" AS "code2", sensitive.code AS value_code, sensitive.reference_share AS reference_share, vectors.row_count AS row_count FROM (SELECT "q0", "q1", "v0", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value JOIN "kanon_run_sensitive0" AS sensitive ON vectors."v0" IS NOT DISTINCT FROM sensitive.value;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c0" AS "code2", vectors.row_count AS row_count FROM (SELECT "q0", "q1", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0", "q1") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value;
@@ -443,7 +443,7 @@ UNION ALL
 «frequency/label_numbers 10»;
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", "lookup1"."c1" AS "code1", "lookup1"."c0" AS "code2", "lookup2"."c0" AS "code3", vectors.row_count AS row_count FROM (SELECT "q0", "q1", "q2", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0", "q1", "q2") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value JOIN "kanon_run_lookup2" AS "lookup2" ON vectors."q2" IS NOT DISTINCT FROM "lookup2".value;
+CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", "lookup1"."c1" AS "code1", "lookup1"."c0" AS "code2", "lookup2"."c0" AS "code3", vectors.row_count AS row_count FROM (SELECT "q0", "q1", "q2", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value JOIN "kanon_run_lookup2" AS "lookup2" ON vectors."q2" IS NOT DISTINCT FROM "lookup2".value;
 
 -- «evaluate/partitions/order 1»
 (SELECT used.code AS code, used.label AS label, CASE WHEN used.label IS NULL THEN 1 ELSE 0 END AS is_null, used.sort AS sort, COALESCE(counted.row_count, 0) AS row_count FROM "kanon_run_with_used" AS used LEFT JOIN "kanon_run_with_counted" AS counted ON used.code = counted.code)
@@ -747,7 +747,10 @@ SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_c
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '1f3a03cf98e065edc8a0435835c313cc6a8c008b8a6d5820e36303065da6e528', '{"published_at": "(the time)"}');
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c1" AS "code2", "lookup1"."c0" AS "code3", sensitive.code AS value_code, sensitive.reference_share AS reference_share, vectors.row_count AS row_count FROM (SELECT "q0", "q1", "v0", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0", "q1", "v0") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value JOIN "kanon_run_sensitive0" AS sensitive ON vectors."v0" IS NOT DISTINCT FROM sensitive.value;
+CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c1" AS "code2", "lookup1"."c0" AS "code3", sensitive.code AS value_code, sensitive.reference_share AS reference_share, vectors.row_count AS row_count FROM (SELECT "q0", "q1", "v0", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value JOIN "kanon_run_sensitive0" AS sensitive ON vectors."v0" IS NOT DISTINCT FROM sensitive.value;
+
+-- frequency/encode
+CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c1" AS "code2", "lookup1"."c0" AS "code3", vectors.row_count AS row_count FROM (SELECT "q0", "q1", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0", "q1") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value;
 
 -- evaluate/partitions/vectors
 CREATE TEMPORARY TABLE "kanon_run_atoms" AS SELECT "order0".atom AS "a0", "order1".atom AS "a1", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_frequency" AS vectors JOIN "kanon_run_order0" AS "order0" ON "vectors"."code1" = "order0".code JOIN "kanon_run_order1" AS "order1" ON "vectors"."code3" = "order1".code GROUP BY "order0".atom, "order1".atom;
@@ -870,7 +873,7 @@ DROP TABLE IF EXISTS "kanon_run_domain_sensitive1";
 CREATE TEMPORARY TABLE "kanon_run_sensitive0" AS SELECT value, CASE WHEN value IS NULL THEN NULL ELSE CAST(ROW_NUMBER() OVER (ORDER BY value ASC) AS INT) END AS code, CAST(reference_count AS BIGINT) AS reference_count, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share, SUM(CASE WHEN reference_count > 0 THEN 1 ELSE 0 END) OVER () AS reference_values FROM (SELECT "v0" AS value, SUM(row_count) AS reference_count FROM "kanon_run_raw" GROUP BY "v0") AS value_counts;
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c0" AS "code0", sensitive.code AS value_code, sensitive.reference_share AS reference_share, sensitive."reference_values" AS "reference_values", vectors.row_count AS row_count FROM (SELECT "q0", "v0", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0", "v0") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_sensitive0" AS sensitive ON vectors."v0" IS NOT DISTINCT FROM sensitive.value;
+CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c0" AS "code0", sensitive.code AS value_code, sensitive.reference_share AS reference_share, sensitive."reference_values" AS "reference_values", vectors.row_count AS row_count FROM (SELECT "q0", "v0", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_sensitive0" AS sensitive ON vectors."v0" IS NOT DISTINCT FROM sensitive.value;
 
 -- «evaluate/node 8»
 (CASE WHEN value_count = 0 THEN 0 WHEN (CAST(value_count AS DOUBLE) / (CAST(class_total AS DOUBLE) + 9.00000000000000000e+00)) <= 0 THEN 1 WHEN value_count = class_total AND ((CAST(class_total AS DOUBLE) - CAST(value_count AS DOUBLE) + 9.00000000000000000e+00) / (CAST(class_total AS DOUBLE) + 9.00000000000000000e+00)) > 0 THEN 1 ELSE 0 END)
@@ -3247,6 +3250,9 @@ CREATE TEMPORARY TABLE "kanon_run_present0" AS SELECT "lookup0"."c0" AS "code0",
 -- frequency/population/everybody
 SELECT SUM(CASE WHEN value_code IS NULL THEN row_count WHEN row_count > 0 THEN 1 ELSE 0 END) AS persons FROM "kanon_run_people0";
 
+-- frequency/encode
+CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", vectors.row_count AS row_count FROM (SELECT "q0", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value;
+
 -- «evaluate/node 17»
 ("m0_own" >= class_size AND "m0_own" > 0 AND CAST(class_size AS DOUBLE) <= 1.00000000100000008e+00 * CAST("m0_own" AS DOUBLE) AND CAST(class_size AS DOUBLE) >= 9.99999990000000061e-02 * CAST("m0_own" AS DOUBLE) AND "m0" >= 1)
 
@@ -3340,7 +3346,7 @@ UNION ALL
 «frequency/label_numbers 2»;
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", vectors.row_count AS row_count FROM (SELECT "q0", CAST(SUM(row_count) AS BIGINT) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value;
+CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", vectors.row_count AS row_count FROM (SELECT "q0", CAST(row_count AS BIGINT) AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value;
 
 -- «evaluate/node 21»
 (SELECT widened.*, 1.20000000000000000e+03 * (1 - class_loss) - 3.00000000000000000e+03 * CASE WHEN "class_size" >= 5 THEN 0 WHEN "class_size" > 0 THEN 1 / CAST("class_size" AS DOUBLE) ELSE 1 END AS "m0" FROM (SELECT classes."class_rows" AS "class_rows", classes."class_size" AS "class_size", classes."z0" AS "z0", (0.00000000000000000e+00 + CASE WHEN classes."x0" IS NULL THEN 0 ELSE LN(CAST("sizes0".label_size AS DOUBLE)) END) / 1.60943791243410028e+00 AS class_loss FROM (SELECT CAST(SUM(row_count) AS BIGINT) AS class_rows, CAST(SUM(row_count) AS BIGINT) AS class_size, MIN("code0") AS "z0", MIN("code0") AS "x0" FROM "kanon_run_frequency" GROUP BY "code0") AS classes LEFT JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_lookup0") AS "sizes0" ON classes."x0" = "sizes0".code) AS widened)

@@ -60,7 +60,7 @@ UNION ALL
 SELECT 1 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled";
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c1" AS "code2", "lookup1"."c0" AS "code3", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0", "q1") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value";
+CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c1" AS "code2", "lookup1"."c0" AS "code3", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value";
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_raw";
@@ -200,7 +200,7 @@ UNION ALL
 SELECT 1 AS "attribute", 4 AS "level", MAX("c4") AS "most_labels", MAX("c4") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled";
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" WHERE NOT "q0" IS NULL AND NOT "q1" IS NULL GROUP BY "q0", "q1") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value";
+CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw" WHERE NOT "q0" IS NULL AND NOT "q1" IS NULL) AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value";
 
 -- «frequency/marginals 3»
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code6" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code6") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code"
@@ -279,7 +279,7 @@ UNION ALL
 SELECT 0 AS "attribute", 2 AS "level", MAX("c2") AS "most_labels", MAX("c2") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled";
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c2" AS "code0", "lookup0"."c1" AS "code1", "lookup0"."c0" AS "code2", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value";
+CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c2" AS "code0", "lookup0"."c1" AS "code1", "lookup0"."c0" AS "code2", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value";
 
 -- frequency/marginals
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code2" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code2") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup0") AS "sizes" ON "labels"."code" = "sizes"."code"
@@ -325,7 +325,7 @@ SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS 
 CREATE TEMPORARY TABLE "kanon_run_sensitive0" AS SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE CAST(ROW_NUMBER() OVER (ORDER BY "value") AS INT) END AS "code", CAST("reference_count" AS BIGINT) AS "reference_count", COALESCE(CAST("reference_count" AS DOUBLE) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE), 0), 0) AS "reference_share" FROM (SELECT "v0" AS "value", SUM("row_count") AS "reference_count" FROM "kanon_run_raw" GROUP BY "v0") AS "value_counts";
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c0" AS "code0", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "v0", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0", "v0") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_sensitive0" AS "sensitive" ON "vectors"."v0" IS NOT DISTINCT FROM "sensitive"."value";
+CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c0" AS "code0", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "v0", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_sensitive0" AS "sensitive" ON "vectors"."v0" IS NOT DISTINCT FROM "sensitive"."value";
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value";
@@ -418,7 +418,7 @@ UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled";
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c0" AS "code2", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "v0", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0", "q1", "v0") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value" JOIN "kanon_run_sensitive0" AS "sensitive" ON "vectors"."v0" IS NOT DISTINCT FROM "sensitive"."value";
+CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c0" AS "code2", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "v0", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value" JOIN "kanon_run_sensitive0" AS "sensitive" ON "vectors"."v0" IS NOT DISTINCT FROM "sensitive"."value";
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c0" AS "code2", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0", "q1") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value";
@@ -480,7 +480,7 @@ UNION ALL
 SELECT 2 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS "most_siblings" FROM "kanon_run_lookup2" AS "labelled";
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", "lookup1"."c1" AS "code1", "lookup1"."c0" AS "code2", "lookup2"."c0" AS "code3", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "q2", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0", "q1", "q2") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value" JOIN "kanon_run_lookup2" AS "lookup2" ON "vectors"."q2" IS NOT DISTINCT FROM "lookup2"."value";
+CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", "lookup1"."c1" AS "code1", "lookup1"."c0" AS "code2", "lookup2"."c0" AS "code3", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "q2", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value" JOIN "kanon_run_lookup2" AS "lookup2" ON "vectors"."q2" IS NOT DISTINCT FROM "lookup2"."value";
 
 -- frequency/marginals
 «frequency/marginals 8»
@@ -802,7 +802,10 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', '1f3a03cf98e065edc8a0435835c313cc6a8c008b8a6d5820e36303065da6e528', '{"published_at": "(the time)"}');
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c1" AS "code2", "lookup1"."c0" AS "code3", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "v0", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0", "q1", "v0") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value" JOIN "kanon_run_sensitive0" AS "sensitive" ON "vectors"."v0" IS NOT DISTINCT FROM "sensitive"."value";
+CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c1" AS "code2", "lookup1"."c0" AS "code3", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "v0", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value" JOIN "kanon_run_sensitive0" AS "sensitive" ON "vectors"."v0" IS NOT DISTINCT FROM "sensitive"."value";
+
+-- frequency/encode
+CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c1" AS "code2", "lookup1"."c0" AS "code3", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0", "q1") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value";
 
 -- evaluate/partitions/vectors
 CREATE TEMPORARY TABLE "kanon_run_atoms" AS SELECT "order0"."atom" AS "a0", "order1"."atom" AS "a1", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_frequency" AS "vectors" JOIN "kanon_run_order0" AS "order0" ON "vectors"."code1" = "order0"."code" JOIN "kanon_run_order1" AS "order1" ON "vectors"."code3" = "order1"."code" GROUP BY "order0"."atom", "order1"."atom";
@@ -930,7 +933,7 @@ DROP TABLE IF EXISTS "kanon_run_domain_sensitive1";
 CREATE TEMPORARY TABLE "kanon_run_sensitive0" AS SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE CAST(ROW_NUMBER() OVER (ORDER BY "value") AS INT) END AS "code", CAST("reference_count" AS BIGINT) AS "reference_count", COALESCE(CAST("reference_count" AS DOUBLE) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE), 0), 0) AS "reference_share", SUM(CASE WHEN "reference_count" > 0 THEN 1 ELSE 0 END) OVER () AS "reference_values" FROM (SELECT "v0" AS "value", SUM("row_count") AS "reference_count" FROM "kanon_run_raw" GROUP BY "v0") AS "value_counts";
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c0" AS "code0", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "sensitive"."reference_values" AS "reference_values", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "v0", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0", "v0") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_sensitive0" AS "sensitive" ON "vectors"."v0" IS NOT DISTINCT FROM "sensitive"."value";
+CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c0" AS "code0", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "sensitive"."reference_values" AS "reference_values", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "v0", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_sensitive0" AS "sensitive" ON "vectors"."v0" IS NOT DISTINCT FROM "sensitive"."value";
 
 -- «evaluate/node 10»
 (CASE WHEN "value_count" = 0 THEN 0 WHEN (CAST("value_count" AS DOUBLE) / (CAST("class_total" AS DOUBLE) + 9.00000000000000000e+00)) <= 0 THEN 1 WHEN "value_count" = "class_total" AND ((CAST("class_total" AS DOUBLE) - CAST("value_count" AS DOUBLE) + 9.00000000000000000e+00) / (CAST("class_total" AS DOUBLE) + 9.00000000000000000e+00)) > 0 THEN 1 ELSE 0 END)
@@ -3336,6 +3339,9 @@ CREATE TEMPORARY TABLE "kanon_run_present0" AS SELECT "lookup0"."c0" AS "code0",
 -- frequency/population/everybody
 SELECT SUM(CASE WHEN "value_code" IS NULL THEN "row_count" WHEN "row_count" > 0 THEN 1 ELSE 0 END) AS "persons" FROM "kanon_run_people0";
 
+-- frequency/encode
+CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value";
+
 -- «evaluate/node 22»
 ("m0_own" >= "class_size" AND "m0_own" > 0 AND CAST("class_size" AS DOUBLE) <= 1.00000000100000008e+00 * CAST("m0_own" AS DOUBLE) AND CAST("class_size" AS DOUBLE) >= 9.99999990000000061e-02 * CAST("m0_own" AS DOUBLE) AND "m0" >= 1)
 
@@ -3422,7 +3428,7 @@ UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled";
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value";
+CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value";
 
 -- frequency/marginals
 «frequency/marginals 1»

@@ -101,13 +101,10 @@ SELECT 1 AS [attribute], 1 AS [level], MAX([c1]) AS [most_labels], MAX([c1]) AS 
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_frequency"]', N'(the time)');
 
--- «frequency/encode 1»
-FROM (SELECT [q0] AS [q0], [q1] AS [q1], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0], [q1]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value])
-
 -- frequency/encode
 SELECT [lookup0].[c1] AS [code0], [lookup0].[c0] AS [code1], [lookup1].[c1] AS [code2], [lookup1].[c0] AS [code3], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_frequency]
-«frequency/encode 1»;
+FROM (SELECT [q0] AS [q0], [q1] AS [q1], CAST([row_count] AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]);
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_raw];
@@ -288,7 +285,7 @@ SELECT 1 AS [attribute], 4 AS [level], MAX([c4]) AS [most_labels], MAX([c4]) AS 
 -- frequency/encode
 SELECT [lookup0].[c1] AS [code0], [lookup0].[c0] AS [code1], [lookup1].[c4] AS [code2], [lookup1].[c3] AS [code3], [lookup1].[c2] AS [code4], [lookup1].[c1] AS [code5], [lookup1].[c0] AS [code6], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_frequency]
-FROM (SELECT [q0] AS [q0], [q1] AS [q1], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] WHERE NOT [q0] IS NULL AND NOT [q1] IS NULL GROUP BY [q0], [q1]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]);
+FROM (SELECT [q0] AS [q0], [q1] AS [q1], CAST([row_count] AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] WHERE NOT [q0] IS NULL AND NOT [q1] IS NULL) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]);
 
 -- «frequency/marginals 3»
 SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code6] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code6]) AS [labels] JOIN (SELECT DISTINCT [c0] AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup1]) AS [sizes] ON [labels].[code] = [sizes].[code]
@@ -383,13 +380,13 @@ SELECT 0 AS [attribute], 1 AS [level], MAX([c1]) AS [most_labels], MAX([d1]) AS 
 UNION ALL
 SELECT 0 AS [attribute], 2 AS [level], MAX([c2]) AS [most_labels], MAX([c2]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup0] AS [labelled];
 
--- «frequency/encode 2»
-FROM (SELECT [q0] AS [q0], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value])
+-- «frequency/encode 1»
+FROM (SELECT [q0] AS [q0], CAST([row_count] AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value])
 
 -- frequency/encode
 SELECT [lookup0].[c2] AS [code0], [lookup0].[c1] AS [code1], [lookup0].[c0] AS [code2], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_frequency]
-«frequency/encode 2»;
+«frequency/encode 1»;
 
 -- frequency/marginals
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code2] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code2]) AS [labels] JOIN (SELECT DISTINCT [c0] AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup0]) AS [sizes] ON [labels].[code] = [sizes].[code]
@@ -465,18 +462,18 @@ FROM (SELECT [v0] AS [value], SUM([row_count]) AS [reference_count] FROM [kanon_
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_values0"]', N'(the time)');
 
--- «frequency/encode 3»
-FROM (SELECT [q0] AS [q0], [v0] AS [v0], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0], [v0]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_sensitive0] AS [sensitive] ON EXISTS(SELECT [vectors].[v0] INTERSECT SELECT [sensitive].[value])
+-- «frequency/encode 2»
+FROM (SELECT [q0] AS [q0], [v0] AS [v0], CAST([row_count] AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_sensitive0] AS [sensitive] ON EXISTS(SELECT [vectors].[v0] INTERSECT SELECT [sensitive].[value])
 
 -- frequency/encode
 SELECT [lookup0].[c0] AS [code0], [sensitive].[code] AS [value_code], [sensitive].[reference_share] AS [reference_share], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_values0]
-«frequency/encode 3»;
+«frequency/encode 2»;
 
 -- frequency/encode
 SELECT [lookup0].[c0] AS [code0], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_frequency]
-«frequency/encode 2»;
+FROM (SELECT [q0] AS [q0], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]);
 
 -- «frequency/marginals 8»
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code0]) AS [labels] JOIN (SELECT DISTINCT [c0] AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup0]) AS [sizes] ON [labels].[code] = [sizes].[code]
@@ -592,18 +589,21 @@ SELECT 0 AS [attribute], 1 AS [level], MAX([c1]) AS [most_labels], MAX([c1]) AS 
 UNION ALL
 SELECT 1 AS [attribute], 0 AS [level], MAX([c0]) AS [most_labels], MAX([c0]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup1] AS [labelled];
 
--- «frequency/encode 4»
-FROM (SELECT [q0] AS [q0], [q1] AS [q1], [v0] AS [v0], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0], [q1], [v0]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]) JOIN [kanon_scratch].[kanon_run_sensitive0] AS [sensitive] ON EXISTS(SELECT [vectors].[v0] INTERSECT SELECT [sensitive].[value])
+-- «frequency/encode 3»
+FROM (SELECT [q0] AS [q0], [q1] AS [q1], [v0] AS [v0], CAST([row_count] AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]) JOIN [kanon_scratch].[kanon_run_sensitive0] AS [sensitive] ON EXISTS(SELECT [vectors].[v0] INTERSECT SELECT [sensitive].[value])
 
 -- frequency/encode
 SELECT [lookup0].[c1] AS [code0], [lookup0].[c0] AS [code1], [lookup1].[c0] AS [code2], [sensitive].[code] AS [value_code], [sensitive].[reference_share] AS [reference_share], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_values0]
-«frequency/encode 4»;
+«frequency/encode 3»;
+
+-- «frequency/encode 4»
+FROM (SELECT [q0] AS [q0], [q1] AS [q1], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0], [q1]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value])
 
 -- frequency/encode
 SELECT [lookup0].[c1] AS [code0], [lookup0].[c0] AS [code1], [lookup1].[c0] AS [code2], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_frequency]
-«frequency/encode 1»;
+«frequency/encode 4»;
 
 -- «frequency/marginals 9»
 SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code2] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code2]) AS [labels] JOIN (SELECT DISTINCT [c0] AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup1]) AS [sizes] ON [labels].[code] = [sizes].[code]
@@ -682,7 +682,7 @@ SELECT 2 AS [attribute], 0 AS [level], MAX([c0]) AS [most_labels], MAX([c0]) AS 
 -- frequency/encode
 SELECT [lookup0].[c0] AS [code0], [lookup1].[c1] AS [code1], [lookup1].[c0] AS [code2], [lookup2].[c0] AS [code3], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_frequency]
-FROM (SELECT [q0] AS [q0], [q1] AS [q1], [q2] AS [q2], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0], [q1], [q2]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]) JOIN [kanon_scratch].[kanon_run_lookup2] AS [lookup2] ON EXISTS(SELECT [vectors].[q2] INTERSECT SELECT [lookup2].[value]);
+FROM (SELECT [q0] AS [q0], [q1] AS [q1], [q2] AS [q2], CAST([row_count] AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]) JOIN [kanon_scratch].[kanon_run_lookup2] AS [lookup2] ON EXISTS(SELECT [vectors].[q2] INTERSECT SELECT [lookup2].[value]);
 
 -- frequency/marginals
 «frequency/marginals 8»
@@ -1162,6 +1162,11 @@ INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(
 -- frequency/encode
 SELECT [lookup0].[c1] AS [code0], [lookup0].[c0] AS [code1], [lookup1].[c1] AS [code2], [lookup1].[c0] AS [code3], [sensitive].[code] AS [value_code], [sensitive].[reference_share] AS [reference_share], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_values0]
+«frequency/encode 3»;
+
+-- frequency/encode
+SELECT [lookup0].[c1] AS [code0], [lookup0].[c0] AS [code1], [lookup1].[c1] AS [code2], [lookup1].[c0] AS [code3], [vectors].[row_count] AS [row_count]
+INTO [kanon_scratch].[kanon_run_frequency]
 «frequency/encode 4»;
 
 -- evaluate/partitions/vectors
@@ -1234,7 +1239,7 @@ FROM (SELECT [counts].[value] AS [value], [counts].[reference_count] AS [referen
 -- frequency/encode
 SELECT [lookup0].[c0] AS [code0], [sensitive].[code] AS [value_code], [sensitive].[reference_share] AS [reference_share], [sensitive].[value_rank] AS [value_rank], [sensitive].[share_through] AS [share_through], [sensitive].[ranks_through] AS [ranks_through], [sensitive].[null_share] AS [null_share], [sensitive].[reference_values] AS [reference_values], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_values0]
-«frequency/encode 3»;
+FROM (SELECT [q0] AS [q0], [v0] AS [v0], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0], [v0]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_sensitive0] AS [sensitive] ON EXISTS(SELECT [vectors].[v0] INTERSECT SELECT [sensitive].[value]);
 
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_domain_sensitive1"]', N'(the time)');
@@ -1352,7 +1357,7 @@ FROM (SELECT [v0] AS [value], SUM([row_count]) AS [reference_count] FROM [kanon_
 -- frequency/encode
 SELECT [lookup0].[c0] AS [code0], [sensitive].[code] AS [value_code], [sensitive].[reference_share] AS [reference_share], [sensitive].[reference_values] AS [reference_values], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_values0]
-«frequency/encode 3»;
+«frequency/encode 2»;
 
 -- «evaluate/node 11»
 (CASE WHEN [value_count] = 0 THEN 0 WHEN (CAST([value_count] AS FLOAT) / (CAST([class_total] AS FLOAT) + 9.00000000000000000e+00)) <= 0 THEN 1 WHEN [value_count] = [class_total] AND (CAST((CAST([class_total] AS FLOAT) - CAST([value_count] AS FLOAT) + 9.00000000000000000e+00) AS FLOAT) / (CAST([class_total] AS FLOAT) + 9.00000000000000000e+00)) > 0 THEN 1 ELSE 0 END)
@@ -4245,6 +4250,11 @@ INTO [kanon_scratch].[kanon_run_present0]
 -- frequency/population/everybody
 SELECT SUM(CASE WHEN [value_code] IS NULL THEN [row_count] WHEN [row_count] > 0 THEN 1 ELSE 0 END) AS [persons] FROM [kanon_scratch].[kanon_run_people0];
 
+-- frequency/encode
+SELECT [lookup0].[c0] AS [code0], [vectors].[row_count] AS [row_count]
+INTO [kanon_scratch].[kanon_run_frequency]
+«frequency/encode 1»;
+
 -- «evaluate/node 23»
 ([m0_own] >= [class_size] AND [m0_own] > 0 AND CAST([class_size] AS FLOAT) <= 1.00000000100000008e+00 * CAST([m0_own] AS FLOAT) AND CAST([class_size] AS FLOAT) >= 9.99999990000000061e-02 * CAST([m0_own] AS FLOAT) AND [m0] >= 1)
 
@@ -4341,7 +4351,7 @@ SELECT 0 AS [attribute], 1 AS [level], MAX([c1]) AS [most_labels], MAX([c1]) AS 
 -- frequency/encode
 SELECT [lookup0].[c1] AS [code0], [lookup0].[c0] AS [code1], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_frequency]
-«frequency/encode 2»;
+«frequency/encode 1»;
 
 -- frequency/marginals
 «frequency/marginals 1»

@@ -6,32 +6,12 @@ Adding a model is one file: its requirement (the keys of a spec) and its declara
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.models.privacy.alpha_k_anonymity import AlphaKAnonymityModel
 from kanon_sql.models.privacy.base import PrivacyModel
-from kanon_sql.models.privacy.bayes_optimal import BayesOptimalModel
-from kanon_sql.models.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
-from kanon_sql.models.privacy.ck_safety import CKSafetyModel
-from kanon_sql.models.privacy.delta_disclosure import DeltaDisclosureModel
-from kanon_sql.models.privacy.delta_presence import DeltaPresenceModel
-from kanon_sql.models.privacy.entropy_estimate import EntropyEstimateLDiversity
-from kanon_sql.models.privacy.epsilon_privacy import EpsilonPrivacyModel
-from kanon_sql.models.privacy.k_anonymity import KAnonymityModel
-from kanon_sql.models.privacy.k_map import KMapModel
-from kanon_sql.models.privacy.k_map_estimate import KMapEstimateModel
-from kanon_sql.models.privacy.kk_anonymity import KKAnonymityModel
-from kanon_sql.models.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity
-from kanon_sql.models.privacy.no_attack import NoAttackModel, NoAttackPopulationModel
-from kanon_sql.models.privacy.npd_diversity import NpdRecursiveDiversity
-from kanon_sql.models.privacy.p_sensitive import PSensitiveModel
-from kanon_sql.models.privacy.personal_k import PersonalKModel
-from kanon_sql.models.privacy.population_uniqueness import PopulationUniquenessModel
-from kanon_sql.models.privacy.profitability import ProfitabilityModel, ProfitabilityPopulationModel
-from kanon_sql.models.privacy.risk import PopulationRiskModel, RiskEstimateModel, RiskModel
-from kanon_sql.models.privacy.skyline import PrivacySkylineModel
-from kanon_sql.models.privacy.t_closeness import HierarchicalTCloseness, OrderedTCloseness, TCloseness
 from kanon_sql.spec import (
     DifferentialPrivacyRequirement,
     MInvarianceRequirement,
@@ -43,44 +23,57 @@ from kanon_sql.spec import (
 
 __all__ = ["forget", "label_of", "model_of", "models_of", "register", "registered"]
 
-_MODELS: list[type[PrivacyModel]] = [
-    KAnonymityModel,
-    PersonalKModel,
-    DistinctLDiversity,
-    EntropyLDiversity,
-    EntropyEstimateLDiversity,
-    RecursiveCLDiversity,
-    NpdRecursiveDiversity,
-    TCloseness,
-    OrderedTCloseness,
-    HierarchicalTCloseness,
-    AlphaKAnonymityModel,
-    PSensitiveModel,
-    BasicBetaLikeness,
-    EnhancedBetaLikeness,
-    DeltaDisclosureModel,
-    CKSafetyModel,
-    PrivacySkylineModel,
-    EpsilonPrivacyModel,
-    KMapModel,
-    KMapEstimateModel,
-    DeltaPresenceModel,
-    BayesOptimalModel,
-    RiskModel,
-    KKAnonymityModel,
-    RiskEstimateModel,
-    PopulationRiskModel,
-    PopulationUniquenessModel,
-    NoAttackModel,
-    NoAttackPopulationModel,
-    ProfitabilityModel,
-    ProfitabilityPopulationModel,
-]
+_BUILT_IN: tuple[tuple[str, str, str], ...] = (
+    ("k_anonymity", "k_anonymity", "KAnonymityModel"),
+    ("k_anonymity", "personal_k", "PersonalKModel"),
+    ("l_diversity", "l_diversity", "DistinctLDiversity"),
+    ("l_diversity", "l_diversity", "EntropyLDiversity"),
+    ("l_diversity", "entropy_estimate", "EntropyEstimateLDiversity"),
+    ("l_diversity", "l_diversity", "RecursiveCLDiversity"),
+    ("l_diversity", "npd_diversity", "NpdRecursiveDiversity"),
+    ("t_closeness", "t_closeness", "TCloseness"),
+    ("t_closeness", "t_closeness", "OrderedTCloseness"),
+    ("t_closeness", "t_closeness", "HierarchicalTCloseness"),
+    ("alpha_k_anonymity", "alpha_k_anonymity", "AlphaKAnonymityModel"),
+    ("p_sensitive_k_anonymity", "p_sensitive", "PSensitiveModel"),
+    ("beta_likeness", "beta_likeness", "BasicBetaLikeness"),
+    ("beta_likeness", "beta_likeness", "EnhancedBetaLikeness"),
+    ("delta_disclosure", "delta_disclosure", "DeltaDisclosureModel"),
+    ("ck_safety", "ck_safety", "CKSafetyModel"),
+    ("privacy_skyline", "skyline", "PrivacySkylineModel"),
+    ("epsilon_privacy", "epsilon_privacy", "EpsilonPrivacyModel"),
+    ("k_map", "k_map", "KMapModel"),
+    ("k_map", "k_map_estimate", "KMapEstimateModel"),
+    ("delta_presence", "delta_presence", "DeltaPresenceModel"),
+    ("bayes_optimal", "bayes_optimal", "BayesOptimalModel"),
+    ("risk", "risk", "RiskModel"),
+    ("kk_anonymity", "kk_anonymity", "KKAnonymityModel"),
+    ("risk", "risk", "RiskEstimateModel"),
+    ("risk", "risk", "PopulationRiskModel"),
+    ("population_uniqueness", "population_uniqueness", "PopulationUniquenessModel"),
+    ("no_attack", "no_attack", "NoAttackModel"),
+    ("no_attack", "no_attack", "NoAttackPopulationModel"),
+    ("profitability", "profitability", "ProfitabilityModel"),
+    ("profitability", "profitability", "ProfitabilityPopulationModel"),
+)
+"""The requirement that asks for a model, its file, which is imported when it is asked for, and its name there."""
+
+_ADDED: list[type[PrivacyModel]] = []
+"""Models of somebody else's."""
+
+
+def _models(requirement: str | None = None) -> Iterator[type[PrivacyModel]]:
+    """The models that a requirement may ask for, one after the other; all of them without one."""
+    for name, file, model in _BUILT_IN:
+        if requirement in (None, name):
+            found: type[PrivacyModel] = getattr(import_module(f"kanon_sql.models.privacy.{file}"), model)
+            yield found
+    yield from _ADDED
 
 
 def registered() -> tuple[type[PrivacyModel], ...]:
     """All privacy models."""
-    return tuple(_MODELS)
+    return tuple(_models())
 
 
 def register(model: type[PrivacyModel]) -> type[PrivacyModel]:
@@ -92,18 +85,19 @@ def register(model: type[PrivacyModel]) -> type[PrivacyModel]:
     Raises:
         ValueError: another model, or another requirement, has the name.
     """
-    if any(known.name == model.name for known in _MODELS if known is not model):
+    there = registered()
+    if any(known.name == model.name for known in there if known is not model):
         raise ValueError(f"there is a privacy model {model.name!r} already; give this one another name")
     register_requirement(model.requirement)
-    if model not in _MODELS:
-        _MODELS.append(model)
+    if model not in there:
+        _ADDED.append(model)
     return model
 
 
 def forget(model: type[PrivacyModel]) -> None:
     """Take a model back that :func:`register` added, and its requirement, if no other model has it."""
-    _MODELS.remove(model)
-    if all(known.requirement is not model.requirement for known in _MODELS):
+    _ADDED.remove(model)
+    if all(known.requirement is not model.requirement for known in registered()):
         forget_requirement(model.requirement)
 
 
@@ -126,7 +120,7 @@ def model_of(requirement: Requirement) -> PrivacyModel:
             "it: anonymize makes such releases, and no other verb takes the requirement. To check the k of the classes "
             "alone, give check a spec with k_anonymity and the k that anonymize printed"
         )
-    for kind in _MODELS:
+    for kind in _models(requirement.name):
         if kind.requirement is type(requirement) and (model := kind.of(requirement)) is not None:
             return model
     raise LookupError(f"no privacy model is registered for {requirement.name}")

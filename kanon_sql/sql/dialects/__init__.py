@@ -1,44 +1,56 @@
-"""The dialects, by name."""
+"""The dialects, by name. Each is imported when it is first asked for: what writes SQL for another engine is large."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql.dialects.base import Dialect
-from kanon_sql.sql.dialects.bigquery import BigQuery
-from kanon_sql.sql.dialects.clickhouse import ClickHouse
-from kanon_sql.sql.dialects.databricks import Databricks
-from kanon_sql.sql.dialects.duckdb import DuckDB
-from kanon_sql.sql.dialects.mysql import MariaDB, MySQL
-from kanon_sql.sql.dialects.oracle import Oracle
-from kanon_sql.sql.dialects.postgres import Postgres
-from kanon_sql.sql.dialects.redshift import Redshift
-from kanon_sql.sql.dialects.snowflake import Snowflake
-from kanon_sql.sql.dialects.spark import Spark
-from kanon_sql.sql.dialects.sqlite import SQLite
-from kanon_sql.sql.dialects.trino import Trino
-from kanon_sql.sql.dialects.tsql import TSQL
 
 __all__ = ["DIALECTS", "PORTABLE", "Dialect", "dialect_named"]
 
-DIALECTS: dict[str, Dialect] = {
-    dialect.name: dialect
-    for dialect in (
-        DuckDB(),
-        Postgres(),
-        MariaDB(),
-        MySQL(),
-        SQLite(),
-        ClickHouse(),
-        Spark(),
-        Snowflake(),
-        BigQuery(),
-        Redshift(),
-        Databricks(),
-        TSQL(),
-        Trino(),
-        Oracle(),
-    )
+_CLASSES = {
+    "duckdb": ("duckdb", "DuckDB"),
+    "postgres": ("postgres", "Postgres"),
+    "mariadb": ("mysql", "MariaDB"),
+    "mysql": ("mysql", "MySQL"),
+    "sqlite": ("sqlite", "SQLite"),
+    "clickhouse": ("clickhouse", "ClickHouse"),
+    "spark": ("spark", "Spark"),
+    "snowflake": ("snowflake", "Snowflake"),
+    "bigquery": ("bigquery", "BigQuery"),
+    "redshift": ("redshift", "Redshift"),
+    "databricks": ("databricks", "Databricks"),
+    "tsql": ("tsql", "TSQL"),
+    "trino": ("trino", "Trino"),
+    "oracle": ("oracle", "Oracle"),
 }
+"""By name: the file, and the class in it."""
+
+
+@cache
+def _made(name: str) -> Dialect:
+    file, kind = _CLASSES[name]
+    dialect: Dialect = getattr(import_module(f"kanon_sql.sql.dialects.{file}"), kind)()
+    return dialect
+
+
+class _Dialects(Mapping[str, Dialect]):
+    """The dialects by name, each made once."""
+
+    def __getitem__(self, name: str) -> Dialect:
+        return _made(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_CLASSES)
+
+    def __len__(self) -> int:
+        return len(_CLASSES)
+
+
+DIALECTS: Mapping[str, Dialect] = _Dialects()
 """Every dialect that SQL can be rendered for."""
 
 PORTABLE = DIALECTS["duckdb"]

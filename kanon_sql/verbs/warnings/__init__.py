@@ -1,23 +1,27 @@
-"""What a verdict does not say, and should not hide: warnings, each with a code."""
+"""What a verdict does not say, and should not hide: warnings, each with a code.
+
+What looks at a written table is imported where one is looked at: a plan has none.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from kanon_sql.disclosure.risk import RiskFrames
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate import Chosen
 from kanon_sql.models import PrivacyModel
 from kanon_sql.recode import Recoded
-from kanon_sql.release import Choice, Written
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, source_relation
 from kanon_sql.verbs.result import Warned
-from kanon_sql.verbs.warnings.columns import nearly_unique, withheld
 from kanon_sql.verbs.warnings.handling import failed_by, heeded, refuse_fatal_warnings, refuse_to_fail
 from kanon_sql.verbs.warnings.linked import linked_rows
-from kanon_sql.verbs.warnings.persons import persons_in_choice, persons_in_table, repeated_persons
 from kanon_sql.verbs.warnings.uneven import uneven
+from kanon_sql.verbs.warnings.withheld import withheld
+
+if TYPE_CHECKING:
+    from kanon_sql.release import Choice, Written
 
 __all__ = [
     "failed_by",
@@ -51,6 +55,9 @@ def warnings_of_release(found: Chosen | Recoded, choice: Choice, written: Writte
         choice: the same, as it is written.
         written: the release, not yet published.
     """
+    from kanon_sql.verbs.warnings.columns import nearly_unique
+    from kanon_sql.verbs.warnings.persons import persons_in_choice, repeated_persons
+
     spec, workspace, warned = found.spec, found.workspace, warnings_of_plan(found)
     released = [*spec.sensitive, *spec.keep]
     if released and spec.warnings.nearly_unique_kept != "allow":
@@ -83,6 +90,10 @@ def warnings_of_table(
         columns: its columns by name.
         counts_rows: its classes were counted in rows.
     """
+    from kanon_sql.disclosure.risk import RiskFrames
+    from kanon_sql.verbs.warnings.columns import nearly_unique
+    from kanon_sql.verbs.warnings.persons import persons_in_table, repeated_persons
+
     names, warned = list(spec.quasi_identifiers), []
     if spec.warnings.nearly_unique_kept != "allow":
         warned += nearly_unique(workspace, table, columns, names, spec.keep)

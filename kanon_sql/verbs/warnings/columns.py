@@ -1,4 +1,4 @@
-"""Warnings about single columns: those that tell nothing, and those that tell too much."""
+"""The warning that a column which is released as it is tells too much: many rows are alone with their values."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from kanon_sql.disclosure.risk import RiskFrames, combination_measures
 from kanon_sql.engines import Column, Workspace
-from kanon_sql.evaluate import Chosen
-from kanon_sql.recode import Recoded
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.repeats import repeats
 
-__all__ = ["nearly_unique", "withheld"]
+__all__ = ["nearly_unique"]
 
 ENOUGH_ROWS = 100
 """Of fewer rows, being alone with a value says little."""
@@ -25,37 +23,6 @@ TOGETHER = 0.5
 
 PER_VALUE = 20
 """Where more rows than this have a value, on average, it has too few values to single rows out."""
-
-
-def withheld(found: Chosen | Recoded) -> list[Warned]:
-    """Quasi-identifiers that are at the top of their hierarchies in every released row.
-
-    Args:
-        found: what was chosen.
-    """
-    told = [lookup for lookup in found.sets.lookups if lookup.domain_rows > 1]
-    if isinstance(found, Chosen):
-        gone = [lookup.name for lookup in told if found.node[lookup.index] == lookup.height]
-    else:
-        kept = found.mapped.columns
-        gone = [lookup.name for lookup in told if _at_top(kept[lookup.index].rows, lookup.height)]
-    if not gone:
-        return []
-    if len(gone) == len(told):
-        message = (
-            "every quasi-identifier is withheld, at the top of its hierarchy in every row: the release tells nothing "
-            "of them. Name fewer, allow more suppression, or try recoding: local"
-        )
-        return [Warned("nothing_told", message, gone)]
-    message = (
-        f"{', '.join(gone)}: withheld, at the top of the hierarchy in every row. Leave it out, and others may keep "
-        "more detail; or limit it with maximum_level"
-    )
-    return [Warned("withheld_column", message, gone)]
-
-
-def _at_top(rows: Mapping[int, int], height: int) -> bool:
-    return not any(count for level, count in rows.items() if level < height)
 
 
 def nearly_unique(

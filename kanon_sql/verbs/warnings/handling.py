@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.spec import CloakSpec, Spec
+from kanon_sql.spec import Spec
 from kanon_sql.verbs.result import Warned
+
+if TYPE_CHECKING:
+    from kanon_sql.spec import CloakSpec
 
 __all__ = ["failed_by", "heeded", "refuse_fatal_warnings", "refuse_to_fail"]
 

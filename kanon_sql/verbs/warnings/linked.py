@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.hierarchies import exact_value
-from kanon_sql.spec import CloakSpec
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.result import Warned
+
+if TYPE_CHECKING:
+    from kanon_sql.spec import CloakSpec
 
 __all__ = ["linked_rows"]
 
