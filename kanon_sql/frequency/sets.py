@@ -31,6 +31,10 @@ __all__ = [
 ]
 
 
+_NARROW = 2**31 - 1
+"""The most that an INTEGER holds on every engine."""
+
+
 @dataclass(frozen=True)
 class FrequencySets:
     """Everything the evaluator needs.
@@ -68,6 +72,11 @@ class FrequencySets:
     marginals: dict[object, dict[tuple[int, int], tuple[int, int, int, float]]] = field(
         default_factory=dict, compare=False, repr=False
     )
+
+    @property
+    def narrow(self) -> bool:
+        """Whether every ``row_count`` surely fits 32 bits: those of the source do if all rows together do."""
+        return self.rows <= _NARROW and not self.populations
 
     @property
     def kept_rows(self) -> int:
@@ -127,7 +136,7 @@ def build_frequency_sets(
     lookups = build_lookups(workspace, spec, columns, occurring, chooses=True)
     codes = Codes(widest_numbers(workspace, lookups))
     workspace.report("encoding the frequency sets", None)
-    encoder = _Encoder(workspace, raw, lookups, codes, skip_nulls=spec.nulls == "suppress")
+    encoder = _Encoder(workspace, raw, lookups, codes, skip_nulls=spec.nulls == "suppress", attributes=len(sensitive))
     values, references, facts = {}, {}, {}
     for index, name in enumerate(sensitive):
         known = with_hierarchy(workspace, spec, models, value_facts_of(models, columns[name]), index, raw.table)
@@ -207,6 +216,7 @@ class _Encoder:
         lookups: one per quasi-identifier.
         codes: of these.
         skip_nulls: rows with a NULL quasi-identifier are suppressed.
+        attributes: of how many sensitive attributes the raw vectors have values.
     """
 
     workspace: Workspace
@@ -214,6 +224,7 @@ class _Encoder:
     lookups: Sequence[Lookup]
     codes: Codes
     skip_nulls: bool
+    attributes: int
 
     def base(self) -> Relation:
         """The classes alone."""
@@ -243,6 +254,9 @@ class _Encoder:
             "of_population": None,
             "unit": self.raw.unit,
             "skip_nulls": self.skip_nulls,
+            # By all that the raw vectors were grouped by: each is there once.
+            "grouped": "raw" not in changes and self.raw.unit is None and len(columns) == self.attributes,
+            "ordered": self.workspace.dialect.hashed_order,
         }
         self.workspace.execute("frequency/encode", target=target, **{**context, **changes})
         return target
