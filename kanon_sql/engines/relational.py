@@ -217,8 +217,16 @@ class RelationalEngine(SessionEngine):
             self._refuse_open_transaction()
         self.meter.count(statement)
         with self._guard(statement.name):
+            if statement.creates is not None:
+                self.backend.ahead(self, statement)
             for sql in self.backend.steps(self, statement):
                 self._run(self._tagged(sql))
+
+    def fetch(self, statement: Statement, limit: int) -> list[Row]:
+        """Run a query and return its rows; more than ``limit`` is an error."""
+        with self._guard(statement.name):
+            self.backend.ahead(self, statement)
+        return super().fetch(statement, limit)
 
     def _refuse_open_transaction(self) -> None:
         if self._open_transaction():

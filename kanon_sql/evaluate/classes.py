@@ -50,6 +50,7 @@ class Frames:
         own_references: those of them whose reference was made of the same rows, so that it has every value.
         within: those of the keys that tell whole tables apart, such as a node's number among its classes.
         widths: of the labels, where a requirement asks for them.
+        narrow: no ``row_count`` needs more than 32 bits, which this engine adds up faster.
         suppresses: classes that violate are left out, and measures of a whole table are of the others.
         numbered: ``values`` has a row per class and value, with the class's total, and its one key is a number that
             stands for the class within it; "in order": for values that are put in order.
@@ -79,6 +80,7 @@ class Frames:
     within: Sequence[Sql] = ()
     widths: LabelWidths | None = None
     suppresses: bool = True
+    narrow: bool = False
 
     @property
     def key_names(self) -> list[str]:
@@ -172,7 +174,7 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
             counted = render(
                 "evaluate/ordered_frame" if spans else "evaluate/values_frame",
                 frequency=relation,
-                rows=_rows(frames.single and over[0][1].attribute is not None),
+                rows=_rows(frames.single and over[0][1].attribute is not None, narrow=frames.narrow),
                 reference=frames.references.get(frame),
                 compared=frames.compared.get(frame),
                 own_reference=frame in frames.own_references,
@@ -191,7 +193,10 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
             ):
                 counted = render("evaluate/step", classes=counted, columns=columns)
             values_frames.append(counted)
-    base = None if alone else render("evaluate/base_frame", frequency=frames.base, rows=_rows(frames.single), **shared)
+    base = None
+    if not alone:
+        rows = _rows(frames.single, narrow=frames.narrow)
+        base = render("evaluate/base_frame", frequency=frames.base, rows=rows, **shared)
     found = render(
         "evaluate/classes", groups=groups, of_rows=of_rows, values_frames=values_frames, base_frame=base, **shared
     )
@@ -218,9 +223,11 @@ def _together(steps: Iterable[Sequence[Mapping[str, Sql]]]) -> list[list[tuple[s
     return [[column for one in side for column in one.items()] for side in zip_longest(*steps, fillvalue={})]
 
 
-def _rows(single: bool) -> Sql:
+def _rows(single: bool, *, narrow: bool) -> Sql:
     """The rows of a group."""
-    return Sql("CAST(COUNT(*) AS BIGINT)" if single else "SUM(row_count)")
+    if single:
+        return Sql("CAST(COUNT(*) AS BIGINT)")
+    return Sql("SUM(CAST(row_count AS INTEGER))" if narrow else "SUM(row_count)")
 
 
 def _unions(frames: Frames, models: Sequence[PrivacyModel]) -> dict[int, dict[str, Sql]]:

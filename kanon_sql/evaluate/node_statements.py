@@ -62,6 +62,7 @@ class NodeStatements:
         self._models = models
         self._sound = sound
         self._judges_widths = judge_widths(models)
+        self._narrow = workspace.dialect.narrow_sums and sets.narrow
         self._names: dict[tuple[str, int], list[str]] = {}
 
     # --- Questions ---
@@ -132,6 +133,7 @@ class NodeStatements:
                 beside,
                 *union_shape(unions),
                 self._labels(node),
+                self._narrow,
             ),
             lambda: {
                 **self._context(
@@ -236,7 +238,7 @@ class NodeStatements:
 
         measured = metric.shape if metric is not None and metric.measures else None
         shape = compiler.shape(
-            "evaluate/branch", (together, len(keys), measured, *union_shape(unions), labels), context
+            "evaluate/branch", (together, len(keys), measured, *union_shape(unions), labels, self._narrow), context
         )
         filled = {f"key_{position}": key for position, key in enumerate(keys)}
         return compiler.fill("evaluate/branch", shape, {**filled, **union_fills(unions), **fills})
@@ -285,6 +287,7 @@ class NodeStatements:
             group_levels={name: facts.group_levels for name, facts in self._sets.facts.items()},
             references={name: slot(f"reference_{position}") for position, name in enumerate(self._sets.references)},
             widths=width_slots(self._sets, labels) if self._judges_widths else None,
+            narrow=self._narrow,
         )
 
     def _measured(self, metric: Metric | None) -> list[PrivacyModel]:

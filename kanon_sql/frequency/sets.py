@@ -34,6 +34,10 @@ Marginals = dict[tuple[int, int], tuple[int, int, int, float]]
 """Per quasi-identifier and level: labels, domain values under them, the most under one, the sum of n log n."""
 
 
+_NARROW = 2**31 - 1
+"""The most that an INTEGER holds on every engine."""
+
+
 @dataclass(frozen=True)
 class FrequencySets:
     """Everything the evaluator needs.
@@ -69,6 +73,11 @@ class FrequencySets:
     persons: int | None
     kept_persons: int | None
     marginals: dict[object, Marginals] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def narrow(self) -> bool:
+        """Whether every ``row_count`` surely fits 32 bits: those of the source do if all rows together do."""
+        return self.rows <= _NARROW and not self.populations
 
     @property
     def kept_rows(self) -> int:
@@ -251,6 +260,7 @@ class _Encoder:
             "of_population": None,
             "unit": self.raw.unit,
             "skip_nulls": self.skip_nulls,
+            "ordered": self.workspace.dialect.hashed_order,
         }
         self.workspace.execute("frequency/encode", target=target, **{**context, **changes})
         return target

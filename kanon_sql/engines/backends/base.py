@@ -112,6 +112,9 @@ class Backend(ABC):
         """What the planner expects of reading a FROM form; None when it does not say."""
         return None
 
+    def ahead(self, engine: RelationalEngine, statement: Statement) -> None:
+        """Whatever the session needs before a statement is sent that reads or makes a table."""
+
     def ran(self, engine: RelationalEngine) -> None:
         """Look at what the server has to say about the statement that just ran.
 
