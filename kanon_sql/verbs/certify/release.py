@@ -8,7 +8,7 @@ from typing import Any
 from kanon_sql.hierarchies import computed_value, exact_value, value_text
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, literal, render
 from kanon_sql.verbs.certify.book import Book, Must
-from kanon_sql.verbs.certify.classes import At, classes_of, made_at, of_release, released_cells, released_there
+from kanon_sql.verbs.certify.classes import At, at_levels, classes_of, of_release, released_cells, released_there
 from kanon_sql.verbs.certify.definitions import Definition, NotCertified
 from kanon_sql.verbs.certify.ground import Attribute, Ground, numbered
 
@@ -43,10 +43,7 @@ def claim_release(
     spec = ground.spec
     named = {*spec.quasi_identifiers, *spec.sensitive, *spec.keep}
     expected = [name for name in ground.columns if name in named] + [column.name for column in spec.computed]
-    found = [[name] for name in ground.released]
-    book.claim(
-        "release", "columns", "the release has these columns, and no other", columns, ["name"], rows=found,
-    )  # fmt: skip
+    book.claim("release", "columns", "the release has these columns, and no other", columns, list(ground.released))
     if sorted(ground.released) != sorted(expected):
         have, should = ", ".join(ground.released), ", ".join(expected)
         book.problems.append(f"the release has the columns {have}, and should have {should}")
@@ -118,8 +115,8 @@ def _cells(book: Book, ground: Ground, node: Mapping[str, int] | None, masked: i
         branches.append(
             compiler.statement(
                 "verbs/certify/cells", number=attribute.index, release=ground.release,
-                vectors=ground.vectors, tops=tops, labels=attribute.labels, raw_column=f"q{attribute.index}",
-                cell=attribute.cell, written=f"q{attribute.index}",
+                found=attribute.values, tops=tops, labels=attribute.labels, cell=attribute.cell,
+                written=f"q{attribute.index}",
                 levels=[f"l{level}" for level in levels if level < attribute.height],
             )
         )  # fmt: skip
@@ -179,10 +176,11 @@ def _no_labels(ground: Ground, attribute: Attribute) -> str | None:
 
 
 def _agreement(book: Book, ground: Ground, node: Mapping[str, int], rows: Mapping[str, int]) -> None:
-    made, keys = made_at(ground, node, ground.kept)
+    others = [ground.others[name] for name in ground.kept]
+    made = at_levels(ground, node, [{"name": name, "value": identifier(name)} for name in others])
     statement = book.workspace.compiler.statement(
-        "verbs/certify/agreement", keys=keys, others=[ground.others[name] for name in ground.kept], made=made,
-        released=released_cells(ground, node, ground.kept),
+        "verbs/certify/agreement", keys=made.names, others=others, made=made.base,
+        released=released_cells(ground, node, others),
     )  # fmt: skip
     dropped = book.claims[1].rows[0][4]
     book.claim(
@@ -215,7 +213,7 @@ def _containment(book: Book, ground: Ground) -> Iterator[NotCertified]:
     texts = [identifier(f"q{attribute.index}") for attribute in ground.attributes] + [
         value_text(ground.columns[name], identifier(ground.others[name])) for name in kept
     ]
-    values = render("verbs/certify/joined", texts=texts, table=ground.release)
+    values = render("verbs/certify/joined", numbers=[], texts=texts, table=ground.release)
     statement = compiler.statement("verbs/certify/fingerprint", number=0, text=Sql("value"), values=values)
     book.claim(
         "release", "fingerprint", "the rows of the release are those of which the other claims were made", statement,

@@ -23,7 +23,7 @@ from kanon_sql.verbs.certify.provenance import claim_provenance
 from kanon_sql.verbs.certify.release import claim_release
 from kanon_sql.verbs.certify.result import Certificate
 from kanon_sql.verbs.certify.signature import Signer
-from kanon_sql.verbs.certify.verify_certificate import FORMAT, broken, check_lattice
+from kanon_sql.verbs.certify.verify_certificate import FORMAT, check_lattice, wrong
 from kanon_sql.verbs.judged import refuse_file
 from kanon_sql.verbs.result import Cost
 from kanon_sql.verbs.untrue import refuse_untrue
@@ -97,7 +97,7 @@ def certify(
     rows_of = {claim.id: claim.rows for claim in book.claims}
     problems = [
         *book.problems,
-        *(f"{claim.says}: {why}" for claim in book.claims for why in broken(claim.to_dict(), claim.rows)),
+        *(f"{claim.says}: {why}" for claim in book.claims for why in wrong(claim.to_dict(), claim.columns, claim.rows)),
         *([] if proof is None else [f"{proof['says']}: {why}" for why in list(check_lattice(proof, rows_of))[:5]]),
     ]
     verifier = Path(__file__).with_name(VERIFIER).read_text(encoding="utf-8")
@@ -115,7 +115,6 @@ def certify(
         "spec_hash": spec.hash,
         "session": session_statements(engine),
         "setup": book.setup,
-        "teardown": book.teardown,
         "files": {path: digest(text) for path, text in files.items()},
         **content,
     }  # fmt: skip
