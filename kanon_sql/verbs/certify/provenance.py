@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanon_sql.hierarchies import value_text
 from kanon_sql.release import MANIFEST_TABLE
-from kanon_sql.sql import Relation, Sql, identifier, render
+from kanon_sql.spec import TableHierarchy
+from kanon_sql.sql import Relation, Sql, Statement, exact_text, identifier, render
 from kanon_sql.verbs.certify.book import Book
 from kanon_sql.verbs.certify.ground import Ground
 
-__all__ = ["claim_provenance"]
+__all__ = ["FINGERPRINT", "claim_provenance", "written"]
+
+FINGERPRINT = ("column_number", "all_rows", "different", "upper_sum", "lower_sum")
+"""The columns of a fingerprint."""
+
+
+def written(book: Book, number: int, table: Relation, names: Sequence[str]) -> Statement:
+    """The fingerprint of a table's rows as a reader sees them: -0 is not 0 here, nor 1.0 what 1 is."""
+    cells = [exact_text(Sql(f"CAST(listed.{identifier(name)} AS VARCHAR)")) for name in names]
+    values = render("verbs/certify/written", cells=cells, table=table)
+    return book.workspace.compiler.statement(
+        "verbs/certify/fingerprint", number=number, text=Sql("value"), values=values
+    )
 
 
 def claim_provenance(book: Book, ground: Ground, manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,8 +71,17 @@ def claim_provenance(book: Book, ground: Ground, manifest: Mapping[str, Any]) ->
     book.claim(
         "provenance", "source",
         "the source is the one that was certified, by its columns and its rows whatever their order",
-        compiler.union(fingerprints), ("column_number", "all_rows", "different", "upper_sum", "lower_sum"),
+        compiler.union(fingerprints), FINGERPRINT,
     )  # fmt: skip
+    tables = [
+        (attribute.index, Relation(attribute.item.hierarchy.table))
+        for attribute in ground.attributes
+        if isinstance(attribute.item.hierarchy, TableHierarchy)
+    ]
+    if tables:
+        read = [written(book, index, table, list(book.workspace.columns(table))) for index, table in tables]
+        says = "the hierarchies that are tables are those that were certified"
+        book.claim("provenance", "hierarchies", says, compiler.union(read), FINGERPRINT)
     assert spec.release is not None
     recorded = _recorded(
         book, "manifest", Relation((*spec.release[:-1], MANIFEST_TABLE)), str(manifest["run_id"]), spec.hash,

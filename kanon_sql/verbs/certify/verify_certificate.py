@@ -178,14 +178,10 @@ def cursor_of(dialect, database, *, files=False):
         raise SystemExit(f"no driver of {dialect} is known here; call verify(directory, cursor) with a DB-API cursor")
     driver, url = import_module(ENGINES[dialect][0]), urlsplit(database)
     if dialect == "spark":
-        cursor, session = argparse.Namespace(), driver.SparkSession.builder.getOrCreate().newSession()
-
-        def execute(sql):
-            frame = session.sql(sql)
-            cursor.description = [(name,) for name in frame.columns]
-            cursor.fetchall = lambda: map(tuple, frame.collect())
-
-        cursor.execute = execute
+        run = driver.SparkSession.builder.getOrCreate().newSession().sql
+        cursor = argparse.Namespace(fetchall=lambda: map(tuple, cursor.frame.collect()))
+        named = lambda frame: {"frame": frame, "description": [(name,) for name in frame.columns]}  # noqa: E731
+        cursor.execute = lambda sql: vars(cursor).update(named(run(sql)))
         return cursor
     if dialect == "duckdb":
         return driver.connect(database, read_only=True, config={"enable_external_access": str(files).lower()})
@@ -275,6 +271,8 @@ def verify(directory, cursor, *, key=None, digest=None, say=print):
     if proof is not None:
         told(proof["says"], lambda: check_lattice(proof, rows_of))
     told("and dropped again", lambda: list(map(cursor.execute, teardown)) and [])
+    spec = lambda: json.loads(rows_of["manifest"][0][1])["spec"]  # noqa: E731
+    told("its spec is that of the manifest", lambda: [] if spec() == certificate["spec"] else ["it is another one"])
     told("nothing was found wrong when made", lambda: [*certificate["problems"], *{certificate["verdict"]} - {"pass"}])
     for item in certificate["not_certified"]:
         told(f"not certified: {item['what']}: {item['why']}", list, "--")
