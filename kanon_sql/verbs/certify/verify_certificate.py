@@ -11,7 +11,7 @@ import json
 import math
 import re
 from decimal import Decimal
-from functools import cache, partial
+from functools import cache, partial, partialmethod
 from importlib import import_module
 from itertools import product, zip_longest
 from operator import le
@@ -193,9 +193,8 @@ def cursor_of(dialect, database, *, files=False):
         return driver.connect(**where, **account, autocommit=True).cursor()
     if dialect == "clickhouse":
         where = {"interface": "chdb", "path": database[7:]} if url.scheme == "chdb" else {"dsn": database}
-        cursor = driver.connect(**where).cursor()
-        cursor.execute = partial(cursor.execute, pyformat_encoded=False)
-        return cursor
+        whole = partialmethod(driver.cursor.Cursor.execute, pyformat_encoded=False)  # else two % would be run as one
+        return type("Cursor", (driver.cursor.Cursor,), {"execute": whole})(driver.connect(**where).client)
     path = Path(database.split(":///")[-1]).absolute().as_uri()
     connection = driver.connect(f"{path}?mode=ro", uri=True, isolation_level=None)
     draw = lambda text: int(hashlib.sha256(text.encode()).hexdigest()[:12], 16)  # noqa: E731
