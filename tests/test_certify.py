@@ -649,6 +649,40 @@ def test_what_nodes_above_have() -> None:
         assert verify_certificate.above(list(values), sizes) == expected
 
 
+LADDER: dict[str, Any] = {
+    "metric": "height", "aggregate": "sum", "weights": [1.0], "columns": ["a"], "heights": [2], "minimum": [0],
+    "maximum": [2], "listed": [None], "null_is_value": False, "limit": 1, "best": [2], "value": 2, "nodes": [[2], [1]],
+    "statements": ["nodes_0"], "measured": [], "minimal": [[2]], "maximal": [], "boundary_is_complete": False,
+}  # fmt: skip
+"""A proof about one column of three levels, of which the highest is the best: ten rows, of which one may go."""
+
+
+def ladder(suppressed: int, hopeless: int) -> dict[str, Any]:
+    """What the statements say, if so many rows violate a requirement at level 1, and one that lasts."""
+    return {
+        "counts": [[10, 10, 0, 0, 0]], "domains": [[0, 4, 0]], "covered": [[0, 1, 14, 3]],
+        "nodes_0": [[0, 1, 1, 0, 0, 0, 0], [1, 2, 0, suppressed, hopeless, 0, 0]],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("suppressed", "hopeless", "excluded"), [(2, 2, True), (10, 0, False), (2, 1, False), (10, 10, True)]
+)
+def test_only_too_many_rows_that_violate_what_lasts_exclude_what_is_below(
+    suppressed: int, hopeless: int, excluded: bool
+) -> None:
+    proof = {**LADDER, "maximal": [[1]] if hopeless > 1 else []}
+    problems = list(check_lattice(proof, ladder(suppressed, hopeless)))
+    assert problems == ([] if excluded else ["nothing excludes [0]"])
+
+
+def test_a_bound_takes_the_rows_that_lose_most_for_the_suppressed_ones() -> None:
+    """Two rows under a label of three of the four values, eight under one of one: without the two, (8/4 + 2 - 10/4)."""
+    answers = verify_certificate.Answers({**LADDER, "metric": "loss"}, ladder(2, 2))
+    assert answers.loss(0, 1, 2) == pytest.approx((8 / 4 + 2 - 10 / 4) / (10 - 10 / 4))
+    assert answers.loss(0, 1, 0) == pytest.approx((14 / 4 - 10 / 4) / (10 - 10 / 4))
+
+
 def test_the_boundary_of_a_known_lattice() -> None:
     """Two minimal nodes and three maximal ones, of a lattice of two columns with levels 0 to 3."""
     hopeless = [(0, 0), (0, 1), (1, 0), (0, 2), (2, 0), (1, 1)]
