@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 from conftest import Database
 from test_certify import COLUMNS, people, says, spec_of
 
 import kanon_sql
+from kanon_sql.verbs.certify import optimality
 
 
 def certified_anew(database: Database, directory: Path, **changes: Any) -> None:
@@ -119,3 +122,31 @@ def test_a_certificate_is_of_one_database_and_its_files_of_one_certificate(datab
         assert not says(tmp_path / "own", database)[0], path
         (tmp_path / "own" / path).write_bytes(kept)
     assert says(tmp_path / "own", database)[0]
+
+
+@pytest.mark.parametrize("kept", [[], ["cost"]])
+def test_tables_with_fewer_rows_answer_as_the_rows_do(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: list[str]
+) -> None:
+    """Of every node, the classes in plain Python; with tables of fewer rows for all levels of a column."""
+    monkeypatch.setattr(optimality, "ENOUGH", 1)
+    rows = people(80)
+    database.table("people", COLUMNS, rows)
+    spec = spec_of(privacy=[{"k_anonymity": 3}], sensitive=[], keep=kept)
+    assert kanon_sql.anonymize(database.engine, spec).passed
+    found = kanon_sql.certify(database.engine, spec, tmp_path, whole_boundary=True)
+    assert says(tmp_path, database) == (True, [])
+    assert sum("_setup_rows_" in path for path in found.content["setup"]) > 1
+    proof = found.content["optimality"]
+    for claim in (claim for claim in found.claims if claim["id"] in proof["statements"]):
+        for number, classes, _, suppressed, hopeless, *_ in claim["rows"]:
+            age, zip_code, sex = proof["nodes"][number]
+            sizes = Counter(
+                (
+                    (row[1], row[1] // 5, row[1] // 10, row[1] // 20, "*")[age],
+                    (row[2], row[2][:4], row[2][:3], "*")[zip_code], (row[3], "*")[sex],
+                )
+                for row in rows
+            )  # fmt: skip
+            small = sum(size for size in sizes.values() if size < 3)
+            assert (classes, suppressed, hopeless) == (len(sizes), small, small), proof["nodes"][number]
