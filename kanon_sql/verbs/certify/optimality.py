@@ -14,15 +14,15 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from kanon_sql.spec import Spec
 from kanon_sql.sql import Compiler, Relation, Sql, Statement, render, slot
 from kanon_sql.verbs.certify.book import Book
 from kanon_sql.verbs.certify.classes import classes_of, of_keys, size_of
+from kanon_sql.verbs.certify.criterion import METRICS, criterion
 from kanon_sql.verbs.certify.definitions import Definition, NotCertified
 from kanon_sql.verbs.certify.ground import Ground
 from kanon_sql.verbs.certify.verify_certificate import COUNTED, SLACK, Answers
 
-__all__ = ["prove", "why_unproven"]
+__all__ = ["boundary", "prove"]
 
 MOST_NODES = 200_000
 """A lattice of more nodes is not gone through."""
@@ -43,47 +43,6 @@ ENOUGH = 4
 """Nodes of a statement for which it pays to make a table with fewer rows."""
 
 Node = tuple[int, ...]
-
-_METRICS = {
-    "loss": "geometric_mean", "precision": "arithmetic_mean", "height": "sum", "discernibility": None,
-    "average_class_size": None,
-}  # fmt: skip
-"""The metrics that are written down again here, with how they aggregate columns."""
-
-
-def why_unproven(
-    spec: Spec, manifest: Mapping[str, Any], definitions: Sequence[Definition], left: Sequence[NotCertified]
-) -> str | None:
-    """Why nothing is proven of how good the release is, in words; None where that is tried."""
-    search = manifest.get("search")
-    if not spec.recoding.is_full_domain:
-        method = (manifest.get("recoding") or {}).get("method", spec.recoding.method)
-        return (
-            f"the recoding {method} chooses labels by class or value and states no bound of what it loses; plan "
-            "--bound computes one of labels of hierarchies"
-        )
-    if manifest.get("intervals") is not None or spec.search.of_intervals:
-        return "the search chose among partitions of the values, of which there is no lattice of levels to go through"
-    if search is None or not search.get("proven"):
-        return f"the search {spec.search.algorithm} does not claim that its node is the best"
-    if left:
-        return f"whether a node satisfies {left[0].what} is not certified, so neither is which nodes do"
-    unfit = [item for item in definitions if not item.by_all or item.kind == "risk" or item.reference == "release"]
-    if unfit:
-        return f"{unfit[0].label} is not judged class by class of all quasi-identifiers against the source"
-    metric = _criterion(spec)
-    if metric not in _METRICS or spec.search.aggregate == "rank":
-        return f"the metric {spec.search.metric_label} is not written down again for certificates"
-    if metric != "height" and (spec.search.gs_factor != 0.5 or spec.search.monotone):
-        return f"the metric {spec.search.metric_label} weighs suppression in a way that is not written down again"
-    if spec.ledger is not None:
-        return "with a ledger, the best of what is safe beside earlier releases is released, and not the best of all"
-    return None
-
-
-def _criterion(spec: Spec) -> str:
-    """What the search optimizes: Samarati's the height of the node alone, before its preference."""
-    return "height" if spec.search.algorithm == "samarati" else spec.search.metric
 
 
 def prove(
@@ -115,11 +74,11 @@ def prove(
         why = f"the lattice has {size:,} nodes, and one of more than {MOST_NODES:,} is not gone through"
         return NotCertified(what, why)
     best = tuple(node[attribute.name] for attribute in attributes)
-    metric = _criterion(ground.spec)
+    metric = criterion(ground.spec)
     samarati = ground.spec.search.algorithm == "samarati"
     weights = [attribute.item.weight for attribute in attributes]
     heaviest = max(weights)
-    aggregate = ground.spec.search.aggregate or _METRICS[metric]
+    aggregate = ground.spec.search.aggregate or METRICS[metric]
     lasting = [_lasts(item, limit, by_person=ground.by_person) for item in definitions]
     proof: dict[str, Any] = {
         "says": (

@@ -16,9 +16,10 @@ from kanon_sql.release import published_manifest
 from kanon_sql.spec import Spec, format_table_name
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.certify.book import Book, as_json, digest
+from kanon_sql.verbs.certify.criterion import why_unproven
 from kanon_sql.verbs.certify.definitions import NotCertified, attributes_of, definitions_of
 from kanon_sql.verbs.certify.ground import lay_ground
-from kanon_sql.verbs.certify.optimality import prove, why_unproven
+from kanon_sql.verbs.certify.optimality import prove
 from kanon_sql.verbs.certify.provenance import claim_provenance
 from kanon_sql.verbs.certify.release import claim_release
 from kanon_sql.verbs.certify.result import Certificate
