@@ -12,7 +12,7 @@ from typing import Any
 from kanon_sql.engines import Workspace
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql import Relation, Statement, laid_out
-from kanon_sql.verbs.certify.verify_certificate import doing_more, plain
+from kanon_sql.verbs.certify.verify_certificate import SETUP, doing_more, plain
 
 __all__ = ["Book", "Claim", "Must", "as_json", "digest"]
 
@@ -71,7 +71,6 @@ class Book:
         workspace: where they run.
         files: path in the certificate's directory -> text.
         setup: the paths of those that make the tables of the session.
-        teardown: statements that drop these.
         claims: what was claimed so far.
         problems: what does not hold, and is no claim's.
     """
@@ -79,7 +78,6 @@ class Book:
     workspace: Workspace
     files: dict[str, str] = field(default_factory=dict)
     setup: list[str] = field(default_factory=list)
-    teardown: list[str] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
@@ -91,7 +89,6 @@ class Book:
         """Make a table of the session, and write down how."""
         self.workspace.run(statement)
         self.setup.append(self._write(f"setup_{what}", "setup", statement))
-        self.teardown.append(self.workspace.compiler.statement("engines/scratch/drop", target=target).sql)
         return target
 
     def rows(self, statement: Statement) -> list[list[Any]]:
@@ -131,11 +128,13 @@ class Book:
         text = statement.sql.removesuffix(";")
         if len(text) < MOST_LAID_OUT:
             text = laid_out(text, self.workspace.dialect.sqlglot)
-        why = doing_more(kind, text, self.workspace.dialect.name)
-        if why is not None:
+        setup = re.fullmatch(SETUP, text, re.DOTALL) if kind == "setup" else None
+        assert (kind == "setup") == (setup is not None), text
+        found = doing_more(text if setup is None else setup.group(2), self.workspace.dialect.name)
+        if found is not None:
             raise UnsupportedError(
-                f"certify: the verifier runs no statement that may do more than read, and one of {name!r} could "
-                f"({why.split(':')[0]}); leave comments and words that write out of the queries of the spec"
+                f"certify: the verifier runs no query that may do more than read, and one of {name!r} has {found!r}; "
+                "leave comments, words that write, and texts right behind a word out of the queries of the spec"
             )
         self.files[path] = text + "\n"
         return path

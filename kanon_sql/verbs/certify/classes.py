@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.hierarchies import value_text
-from kanon_sql.sql import Sql, identifier, literal, render, sql_list
+from kanon_sql.sql import Relation, Sql, identifier, literal, render, sql_list
 from kanon_sql.verbs.certify.definitions import Definition
 from kanon_sql.verbs.certify.ground import Ground, numbered
 
-__all__ = ["At", "classes_of", "made_at", "of_keys", "of_release", "released_cells", "released_there", "size_of"]
+__all__ = ["At", "at_levels", "classes_of", "of_keys", "of_release", "released_cells", "released_there", "size_of"]
 
 Levels = Mapping[str, int]
 
@@ -23,10 +23,12 @@ class At:
     Attributes:
         base: a query of rows: keys ``g0``, ..., the value that a requirement looks at, and ``row_count``.
         keys: how many keys there are.
+        table: the labelled vectors, which a class is compared with.
     """
 
     base: Sql
     keys: int
+    table: Relation
 
     @property
     def names(self) -> list[str]:
@@ -50,12 +52,11 @@ def _carried(ground: Ground, item: Definition, value: Sql, text: Sql) -> list[di
     return found
 
 
-def _carried_of(ground: Ground, item: Definition | None, table: str | None = None) -> list[dict[str, Any]]:
+def _carried_of(ground: Ground, item: Definition | None) -> list[dict[str, Any]]:
     """The same, of a table that has the attribute under its own name."""
     if item is None or item.attribute is None:
         return []
-    name = identifier(ground.others[item.attribute])
-    value = name if table is None else Sql(f"{table}.{name}")
+    value = identifier(ground.others[item.attribute])
     return _carried(ground, item, value, value_text(ground.columns[item.attribute], value))
 
 
@@ -69,34 +70,47 @@ def of_release(ground: Ground, item: Definition | None) -> At:
         "verbs/certify/base", keys=keys, carried=carried, counted=Sql("row_count"), table=ground.release,
         alias="released", filtered=False,
     )  # fmt: skip
-    return At(base, len(keys))
+    return At(base, len(keys), ground.rows)
 
 
-def of_keys(ground: Ground, keys: Sequence[Sql], item: Definition | None, more: Sequence[Mapping[str, Any]] = ()) -> At:
+def of_keys(
+    ground: Ground, keys: Sequence[Sql], item: Definition | None, more: Sequence[Mapping[str, Any]] = (), *,
+    table: Relation,
+) -> At:  # fmt: skip
     """The source's classes by some columns of the labelled vectors: by those of a node's levels below the top."""
     carried = [*_carried_of(ground, item), *more]
     if ground.by_person:
         carried.append({"name": "person", "value": identifier("person")})
+    return _rows(ground, keys, carried, table)
+
+
+def _rows(ground: Ground, keys: Sequence[Sql], carried: Sequence[Mapping[str, Any]], table: Relation) -> At:
     base = render(
-        "verbs/certify/base", keys=list(keys), carried=carried, counted=Sql("row_count"), table=ground.rows,
+        "verbs/certify/base", keys=list(keys), carried=list(carried), counted=Sql("row_count"), table=table,
         alias="labelled", filtered=ground.drops_nulls,
     )  # fmt: skip
-    return At(base, len(keys))
+    return At(base, len(keys), table)
+
+
+def at_levels(ground: Ground, levels: Levels, carried: Sequence[Mapping[str, Any]]) -> At:
+    """The source's rows by the numbers of their labels at a node, with some columns besides."""
+    keys = [
+        attribute.label(levels[attribute.name])
+        for attribute in ground.attributes
+        if levels[attribute.name] < attribute.height
+    ]
+    return _rows(ground, keys or [Sql("0")], carried, ground.rows)
 
 
 def released_there(ground: Ground, levels: Levels, item: Definition) -> At:
     """The source's classes at a node that the release has: whose rows they are, it does not tell."""
-    below = [attribute for attribute in ground.attributes if levels[attribute.name] < attribute.height]
-    names = [f"g{place}" for place, _ in enumerate(below)] or ["g0"]
-    cells = [attribute.cell for attribute in below] or [Sql("0")]
-    released = render("verbs/certify/columns_of", values=cells, columns=names, table=ground.release, alias="released")
-    carried = _carried_of(ground, item, "vectors")
-    carried.append({"name": "person", "value": Sql("vectors.person")})
-    base, _ = _made(ground, levels, carried)
+    carried = [*_carried_of(ground, item), {"name": "person", "value": identifier("person")}]
+    made = at_levels(ground, levels, carried)
     there = render(
-        "verbs/certify/there", keys=names, carried=[one["name"] for one in carried], base=base, released=released
-    )
-    return At(there, len(names))
+        "verbs/certify/there", keys=made.names, carried=[one["name"] for one in carried], base=made.base,
+        released=released_cells(ground, levels, []),
+    )  # fmt: skip
+    return At(there, made.keys, made.table)
 
 
 def classes_of(ground: Ground, item: Definition, at: At) -> Sql:
@@ -111,7 +125,7 @@ def classes_of(ground: Ground, item: Definition, at: At) -> Sql:
     if item.reference is not None:
         assert item.attribute is not None
         source = render(
-            "verbs/certify/columns_of", alias="labelled", table=ground.rows,
+            "verbs/certify/columns_of", alias="labelled", table=at.table,
             values=[identifier(ground.others[item.attribute]), *_counted(ground)],
             columns=["value", "person" if ground.by_person else "row_count"],
         )  # fmt: skip
@@ -139,39 +153,13 @@ def _counted(ground: Ground) -> list[Sql]:
 
 
 def released_cells(ground: Ground, levels: Levels, others: Sequence[str]) -> Sql:
-    """The release's labels below the top, and all else that it says, as columns that the source's are compared with."""
-    below = [attribute for attribute in ground.attributes if levels[attribute.name] < attribute.height]
-    cells = [attribute.cell for attribute in below] or [Sql("0")]
-    names = [*(ground.others[name] for name in others), "row_count"]
-    return render(
-        "verbs/certify/columns_of", values=[*cells, *map(identifier, names)], table=ground.release, alias="released",
-        columns=[*(f"g{place}" for place, _ in enumerate(cells)), *names],
-    )  # fmt: skip
-
-
-def made_at(ground: Ground, levels: Levels, others: Sequence[str]) -> tuple[Sql, list[str]]:
-    """What the source's rows are at a node, under the same names; and the keys."""
-    names = [ground.others[name] for name in others]
-    return _made(ground, levels, [{"name": name, "value": Sql(f"vectors.{identifier(name)}")} for name in names])
-
-
-def _made(ground: Ground, levels: Levels, carried: Sequence[Mapping[str, Any]]) -> tuple[Sql, list[str]]:
-    below = [attribute for attribute in ground.attributes if levels[attribute.name] < attribute.height]
+    """The release by the numbers of its labels below the top, and some columns, as the source's rows are made."""
     keys = [
         {
-            "name": f"g{place}",
-            "label": Sql(f"{identifier(f'labels{attribute.index}')}.{identifier(f'l{levels[attribute.name]}')}"),
+            "index": attribute.index, "written": f"q{attribute.index}", "cell": attribute.cell,
+            "level": levels[attribute.name], "labels": attribute.labels,
         }
-        for place, attribute in enumerate(below)
-    ] or [{"name": "g0", "label": Sql("0")}]
-    made = render(
-        "verbs/certify/made",
-        keys=keys,
-        carried=list(carried),
-        vectors=ground.vectors,
-        joined=[attribute.index for attribute in below],
-        tables=[attribute.labels for attribute in ground.attributes],
-        drops_nulls=ground.drops_nulls,
-        count=len(ground.attributes),
-    )
-    return made, [str(item["name"]) for item in keys]
+        for attribute in ground.attributes
+        if levels[attribute.name] < attribute.height
+    ]  # fmt: skip
+    return render("verbs/certify/numbered", keys=keys, others=list(others), release=ground.release)

@@ -31,6 +31,7 @@ class Attribute:
         height: the level of its top.
         top: the one label there, as SQL that cells are compared with.
         salt: of a hierarchy given as rows, whose labels are numbers; None where labels are texts.
+        values: the table of its values in the source, NULL among them, and how many rows have each.
         labels: the table of its values and their labels.
         listed: the rows of its hierarchy; None where its domain is the values that occur.
     """
@@ -41,6 +42,7 @@ class Attribute:
     height: int
     top: Sql
     salt: str | None
+    values: Relation
     labels: Relation
     listed: int | None
 
@@ -84,8 +86,8 @@ class Ground:
         attributes: the quasi-identifiers.
         others: column -> its name in the tables: what is released besides, and what a requirement looks at.
         vectors: every different row of the source by these columns (and its person), with how many rows it has.
-        rows: the same with labels, by numbers, at every level, without what is only kept.
-        looked_at: those of ``others`` that ``rows`` has.
+        rows: the same with the numbers of their labels at every level in place of the values.
+        looked_at: those of ``others`` that requirements look at.
     """
 
     spec: Spec
@@ -170,8 +172,6 @@ def lay_ground(
         ),
     )  # fmt: skip
     attributes = [_attribute(book, spec, columns[name], place, vectors) for place, name in enumerate(names)]
-    looked_at = [others[name] for name in attributes_of_models]
-    carried = [*looked_at, *(["person"] if spec.unit is not None else [])]
     rows = book.table("rows")
     book.make(
         rows,
@@ -182,12 +182,15 @@ def lay_ground(
             vectors=vectors,
             heights=[attribute.height for attribute in attributes],
             tables=[attribute.labels for attribute in attributes],
-            carried=carried,
-            grouped=[*(f"q{place}" for place, _ in enumerate(names)), *carried],
+            carried=[
+                *(f"q{attribute.index}" for attribute in attributes if not attribute.height),
+                *others.values(),
+                *(["person"] if spec.unit is not None else []),
+            ],
             drops_nulls=spec.nulls == "suppress",
-            is_finest=len(names) + len(carried) == len(values),
         ),
     )
+    looked_at = [others[name] for name in attributes_of_models]
     return Ground(spec, columns, found, released, attributes, others, vectors, rows, looked_at)
 
 
@@ -207,9 +210,11 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
             f"quasi_identifiers.{column.name}: its values have several parents, of which the run chose one by the "
             "rows; a certificate needs one parent a value: give the chosen ones as a hierarchy of their own"
         )
-    table = book.table(f"labels{index}")
-    context: dict[str, Any] = {"target": table, "vectors": vectors, "raw_column": f"q{index}"}
+    table, values = book.table(f"labels{index}"), book.table(f"values{index}")
     compiler = book.workspace.compiler
+    counted = compiler.statement("verbs/certify/values", target=values, vectors=vectors, column=f"q{index}")
+    book.make(values, f"values{index}", counted)
+    context: dict[str, Any] = {"target": table, "found": values}
     text = value_text(column, Sql("value"))
     if isinstance(hierarchy, TableHierarchy):
         names = list(book.workspace.columns(Relation(hierarchy.table)))
@@ -226,7 +231,7 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
             **context,
         )  # fmt: skip
         book.make(table, f"labels{index}", statement)
-        return Attribute(index, column, item, height, top_label, None, table, int(rows))
+        return Attribute(index, column, item, height, top_label, None, values, table, int(rows))
     if isinstance(hierarchy, FileHierarchy | TreeHierarchy):
         given = read_hierarchy(spec.resolve(hierarchy.path)) if isinstance(hierarchy, FileHierarchy) else None
         labels = with_top(hierarchy.rows() if given is None else given)  # type: ignore[union-attr]
@@ -235,7 +240,7 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
             statement = compiler.statement("verbs/certify/labels_by_rule", labels=[], height=0, **context)
             book.make(table, f"labels{index}", statement)
             top_label = exact_text(Sql(f"CAST({literal(labels[0][0])} AS VARCHAR)"))
-            return Attribute(index, column, item, 0, top_label, None, table, len(labels))
+            return Attribute(index, column, item, 0, top_label, None, values, table, len(labels))
         salt = f"{spec.hash[:16]}:{index}:"
         sizes = [_sizes(labels, level) for level in range(height)]
         rows_of_numbers = [
@@ -251,13 +256,13 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
         )
         statement = compiler.fill("verbs/certify/labels_by_number", shape, {"given": given_form})
         book.make(table, f"labels{index}", statement)
-        return Attribute(index, column, item, height, literal(numbered(salt, labels[0][-1])), salt, table, len(labels))
+        top_label = literal(numbered(salt, labels[0][-1]))
+        return Attribute(index, column, item, height, top_label, salt, values, table, len(labels))
     rules = rule_labels(column, item)
     statement = compiler.statement("verbs/certify/labels_by_rule", labels=rules, height=len(rules), **context)
     book.make(table, f"labels{index}", statement)
-    return Attribute(
-        index, column, item, len(rules), exact_text(Sql(f"CAST({literal(TOP)} AS VARCHAR)")), None, table, None
-    )
+    top_label = exact_text(Sql(f"CAST({literal(TOP)} AS VARCHAR)"))
+    return Attribute(index, column, item, len(rules), top_label, None, values, table, None)
 
 
 def _summary(book: Book, hierarchy: TableHierarchy, names: Sequence[str]) -> Sequence[Any]:

@@ -1,9 +1,10 @@
 """Why no node of the lattice is better than the one that was released: which nodes are asked about, and what is proven.
 
 Nothing of the search is used. From what all rows lose at the levels of a node follows what its metric is at least;
-where that is as much as the best has, the node is excluded. Of what is left the highest nodes are asked about: one at
-which a requirement fails that lasts (what satisfies it satisfies it at every generalization) rules out all below it; of
-any other its own answer is the proof. Where the metric counts classes, a node that was asked about bounds all above it.
+where that is as much as the best has, the node is excluded. Of what is left the highest nodes are asked about. Rows
+that violate a requirement there that lasts (what satisfies it satisfies it at every generalization) violate it at every
+node below as well: they are too many, or what is lost by suppressing them excludes some of these nodes. Where the
+metric counts classes, a node that was asked about bounds all above it.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from kanon_sql.spec import Spec
-from kanon_sql.sql import Compiler, Sql, Statement, render, slot
+from kanon_sql.sql import Compiler, Relation, Sql, Statement, render, slot
 from kanon_sql.verbs.certify.book import Book
 from kanon_sql.verbs.certify.classes import classes_of, of_keys, size_of
+from kanon_sql.verbs.certify.criterion import METRICS, criterion
 from kanon_sql.verbs.certify.definitions import Definition, NotCertified
 from kanon_sql.verbs.certify.ground import Ground
-from kanon_sql.verbs.certify.verify_certificate import COUNTED, SLACK, Answers, boundary
+from kanon_sql.verbs.certify.verify_certificate import COUNTED, SLACK, Answers
 
-__all__ = ["prove", "why_unproven"]
+__all__ = ["boundary", "prove"]
 
 MOST_NODES = 200_000
 """A lattice of more nodes is not gone through."""
@@ -38,48 +39,10 @@ SMALL = 1_024
 A_STATEMENT = 32
 """Nodes that one statement asks about."""
 
+ENOUGH = 4
+"""Nodes of a statement for which it pays to make a table with fewer rows."""
+
 Node = tuple[int, ...]
-
-_METRICS = {
-    "loss": "geometric_mean", "precision": "arithmetic_mean", "height": "sum", "discernibility": None,
-    "average_class_size": None,
-}  # fmt: skip
-"""The metrics that are written down again here, with how they aggregate columns."""
-
-
-def why_unproven(
-    spec: Spec, manifest: Mapping[str, Any], definitions: Sequence[Definition], left: Sequence[NotCertified]
-) -> str | None:
-    """Why nothing is proven of how good the release is, in words; None where that is tried."""
-    search = manifest.get("search")
-    if not spec.recoding.is_full_domain:
-        method = (manifest.get("recoding") or {}).get("method", spec.recoding.method)
-        return (
-            f"the recoding {method} chooses labels by class or value and states no bound of what it loses; plan "
-            "--bound computes one of labels of hierarchies"
-        )
-    if manifest.get("intervals") is not None or spec.search.of_intervals:
-        return "the search chose among partitions of the values, of which there is no lattice of levels to go through"
-    if search is None or not search.get("proven"):
-        return f"the search {spec.search.algorithm} does not claim that its node is the best"
-    if left:
-        return f"whether a node satisfies {left[0].what} is not certified, so neither is which nodes do"
-    unfit = [item for item in definitions if not item.by_all or item.kind == "risk" or item.reference == "release"]
-    if unfit:
-        return f"{unfit[0].label} is not judged class by class of all quasi-identifiers against the source"
-    metric = _criterion(spec)
-    if metric not in _METRICS or spec.search.aggregate == "rank":
-        return f"the metric {spec.search.metric_label} is not written down again for certificates"
-    if metric != "height" and (spec.search.gs_factor != 0.5 or spec.search.monotone):
-        return f"the metric {spec.search.metric_label} weighs suppression in a way that is not written down again"
-    if spec.ledger is not None:
-        return "with a ledger, the best of what is safe beside earlier releases is released, and not the best of all"
-    return None
-
-
-def _criterion(spec: Spec) -> str:
-    """What the search optimizes: Samarati's the height of the node alone, before its preference."""
-    return "height" if spec.search.algorithm == "samarati" else spec.search.metric
 
 
 def prove(
@@ -111,11 +74,11 @@ def prove(
         why = f"the lattice has {size:,} nodes, and one of more than {MOST_NODES:,} is not gone through"
         return NotCertified(what, why)
     best = tuple(node[attribute.name] for attribute in attributes)
-    metric = _criterion(ground.spec)
+    metric = criterion(ground.spec)
     samarati = ground.spec.search.algorithm == "samarati"
     weights = [attribute.item.weight for attribute in attributes]
     heaviest = max(weights)
-    aggregate = ground.spec.search.aggregate or _METRICS[metric]
+    aggregate = ground.spec.search.aggregate or METRICS[metric]
     lasting = [_lasts(item, limit, by_person=ground.by_person) for item in definitions]
     proof: dict[str, Any] = {
         "says": (
@@ -156,10 +119,20 @@ def prove(
         proof["boundary_is_complete"] = asking.complete(most, enough)
     answers = asking.answers()
     proof["minimal"], proof["maximal"] = boundary(
-        [item for item in answers.nodes if answers.hopeless(item)],
-        [item for item in answers.nodes if answers.satisfied(item)],
+        [item for item in answers.nodes if answers.nodes[item][3] > answers.most], list(answers.satisfied)
     )
     return proof
+
+
+def boundary(hopeless: Sequence[Node], satisfied: Sequence[Node]) -> tuple[list[list[int]], list[list[int]]]:
+    """Of some nodes the lowest that satisfy, and the highest that rule out all below."""
+    minimal = [list(node) for node in satisfied if not any(_below(other, node) for other in satisfied)]
+    maximal = [list(node) for node in hopeless if not any(_below(node, other) for other in hopeless)]
+    return sorted(minimal), sorted(maximal)
+
+
+def _below(lower: Node, upper: Node) -> bool:
+    return lower != upper and all(one <= other for one, other in zip(lower, upper, strict=True))
 
 
 def _lasts(item: Definition, limit: int, *, by_person: bool) -> bool:
@@ -181,11 +154,7 @@ def _bounds(book: Book, ground: Ground) -> dict[str, Any]:
     counts = next(claim for claim in book.claims if claim.id == "counts")
     domains = compiler.union(
         [
-            compiler.filled(
-                "verbs/certify/domain",
-                {"index": str(attribute.index), "column": compiler.quote(f"q{attribute.index}")},
-                vectors=ground.vectors,
-            )
+            compiler.statement("verbs/certify/domain", index=attribute.index, found=attribute.values)
             for attribute in ground.attributes
         ]
     )
@@ -222,6 +191,10 @@ class _Asking:
     ) -> None:  # fmt: skip
         self._book, self._ground, self._proof, self._rows_of = book, ground, proof, rows_of
         self._definitions, self._lasting = definitions, lasting
+        domains = {number: values for number, values, _ in rows_of["domains"]}
+        several = [one.index for one in ground.attributes if one.highest > one.lowest]
+        self._widest = max(several, key=domains.__getitem__, default=0)
+        self._tables = {-1: ground.rows}
 
     def answers(self) -> Answers:
         """What is known so far."""
@@ -232,8 +205,38 @@ class _Asking:
         self._book.workspace.report("asking about nodes of the lattice", len(self._proof["nodes"]))
         first = len(self._proof["nodes"])
         self._proof["nodes"] += [list(node) for node in nodes]
+        self._roll_up(nodes)
         said = "the classes of nodes of the lattice, and those that violate a requirement"
         self._claim("statements", said, dict(enumerate(nodes, first)), sized=False)
+
+    def _roll_up(self, nodes: Sequence[Node]) -> None:
+        """Make tables with fewer rows for these nodes: the labelled vectors by the levels of one column and above.
+
+        The column is the one with the most values. Where persons are counted there would be no fewer rows.
+        """
+        ground = self._ground
+        if ground.by_person:
+            return
+        has_more = len(ground.looked_at) < len(ground.others)
+        for level in sorted({node[self._widest] for node in nodes}):
+            fewer = has_more or level > ground.attributes[self._widest].lowest
+            asked = sum(node[self._widest] == level for node in nodes)
+            if level in self._tables or not fewer or asked < ENOUGH:
+                continue
+            lowest = [level if one.index == self._widest else one.lowest for one in ground.attributes]
+            labels = [
+                f"l{one.index}_{place}" for one in ground.attributes for place in range(lowest[one.index], one.height)
+            ]
+            target = self._book.table(f"rows_{self._widest}_{level}")
+            statement = self._book.workspace.compiler.statement(
+                "verbs/certify/rolled", target=target, table=self._table(level),
+                columns=[*labels, *ground.looked_at, "dropped"],
+            )  # fmt: skip
+            self._tables[level] = self._book.make(target, f"rows_{self._widest}_{level}", statement)
+
+    def _table(self, level: int) -> Relation:
+        """The table with the fewest rows that has the labels of a level of that column and above."""
+        return self._tables[max(own for own in self._tables if own <= level)]
 
     def measure(self, nodes: Sequence[Node]) -> None:
         """Ask for what nodes lose, of which it was asked already whether they satisfy."""
@@ -266,18 +269,24 @@ class _Asking:
             (len(keys), len(sizes), sized),
             lambda: self._context(len(keys), len(sizes), all_sums=sized),
         )
+        table = ground.rows if sized else self._table(node[self._widest])  # others lack the sizes of labels
         fills = {f"key{place}": _text(compiler, key) for place, key in enumerate(keys)}
         fills |= {f"size{place}": compiler.quote(name) for place, name in enumerate(sizes)}
-        return compiler.fill("verbs/certify/node", shape, {"number": str(number), **fills})
+        return compiler.fill(
+            "verbs/certify/node",
+            shape,
+            {"number": str(number), "table": compiler.dialect.relation(table.parts), **fills},
+        )
 
     def _context(self, keys: int, sizes: int, *, all_sums: bool) -> dict[str, Any]:
         """What the template is rendered with: slots for the columns of the labels and their sizes."""
         ground = self._ground
         labels, sized = [slot(f"key{place}") for place in range(keys)], [f"z{place}" for place in range(sizes)]
         carried = [{"name": name, "value": slot(f"size{place}")} for place, name in enumerate(sized)]
-        at = of_keys(ground, labels, None, carried)
+        table = Relation(slot="table")
+        at = of_keys(ground, labels, None, carried, table=table)
         parts = [
-            {"classes": classes_of(ground, item, of_keys(ground, labels, item)), "lasting": lasting}
+            {"classes": classes_of(ground, item, of_keys(ground, labels, item, table=table)), "lasting": lasting}
             for item, lasting in zip(self._definitions, self._lasting, strict=True)
             if item.kind != "size"
         ]
@@ -300,9 +309,11 @@ class _Asking:
             answers = self.answers()
             for node in asked:
                 open_nodes.discard(node)
-                if answers.hopeless(node):
-                    open_nodes -= set(self._box(self._proof["minimum"], node))
-                elif counts_classes and answers.floor(node) >= enough:
+                violating = answers.nodes[node][3]
+                open_nodes -= {
+                    other for other in open_nodes if _below(other, node) and answers.bound(other, violating) >= enough
+                }
+                if counts_classes and answers.counted(0, *answers.nodes[node][::5]) >= enough:
                     open_nodes -= set(self._box(node, self._proof["maximum"]))
         return True
 
@@ -310,7 +321,7 @@ class _Asking:
         """Ask for what those lose that satisfy, and may lose less than the best by how many rows they suppress."""
         answers = self.answers()
         if self._proof["metric"] == "loss":
-            self.measure([node for node in nodes if answers.satisfied(node) and answers.metric(node) < enough])
+            self.measure([node for node in nodes if node in answers.satisfied and answers.metric(node) < enough])
 
     def complete(self, most: int, enough: float) -> bool:
         """Ask until it follows of every node whether it satisfies; False where that takes more than so many answers."""
@@ -322,7 +333,7 @@ class _Asking:
         while True:
             answers = self.answers()
             for node in fresh:
-                if answers.hopeless(node):
+                if answers.nodes[node][3] > answers.most:
                     undecided -= set(self._box(self._proof["minimum"], node))
                 else:
                     undecided -= set(self._box(node, self._proof["maximum"]))

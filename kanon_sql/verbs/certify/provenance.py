@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanon_sql.hierarchies import value_text
 from kanon_sql.release import MANIFEST_TABLE
-from kanon_sql.sql import Relation, Sql, identifier, render
+from kanon_sql.spec import TableHierarchy
+from kanon_sql.sql import Relation, Sql, Statement, exact_text, identifier, render
 from kanon_sql.verbs.certify.book import Book
 from kanon_sql.verbs.certify.ground import Ground
 
-__all__ = ["claim_provenance"]
+__all__ = ["FINGERPRINT", "claim_provenance", "written"]
+
+FINGERPRINT = ("column_number", "all_rows", "different", "upper_sum", "lower_sum")
+"""The columns of a fingerprint."""
+
+
+def written(book: Book, number: int, table: Relation, names: Sequence[str]) -> Statement:
+    """The fingerprint of a table's rows as a reader sees them: -0 is not 0 here, nor 1.0 what 1 is."""
+    cells = [exact_text(Sql(f"CAST(listed.{identifier(name)} AS VARCHAR)")) for name in names]
+    values = render("verbs/certify/written", cells=cells, table=table)
+    return book.workspace.compiler.statement(
+        "verbs/certify/fingerprint", number=number, text=Sql("value"), values=values
+    )
 
 
 def claim_provenance(book: Book, ground: Ground, manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,36 +42,46 @@ def claim_provenance(book: Book, ground: Ground, manifest: Mapping[str, Any]) ->
     spec = ground.spec
     compiler = book.workspace.compiler
     listed = [
-        *((attribute.name, f"q{attribute.index}") for attribute in ground.attributes),
-        *ground.others.items(),
-        *([] if spec.unit is None else [(spec.unit, "person")]),
+        *((attribute.name, Sql("value"), attribute.values) for attribute in ground.attributes),
+        *((name, identifier(column), ground.rows) for name, column in ground.others.items()),
+        *([] if spec.unit is None else [(spec.unit, identifier("person"), ground.rows)]),
     ]
     fingerprints = [
         compiler.statement(
             "verbs/certify/fingerprint",
             number=number,
-            text=value_text(ground.columns[name], Sql("value")),
-            values=render(
-                "verbs/certify/columns_of",
-                values=[identifier(column), identifier("row_count")],
-                columns=["value", "row_count"],
-                table=ground.vectors,
-                alias="vectors",
-            ),
+            text=Sql(f"COALESCE('v' || ({value_text(ground.columns[name], Sql('value'))}), 'n')"),
+            values=render("verbs/certify/counted", value=value, table=table),
         )
-        for number, (name, column) in enumerate(listed)
+        for number, (name, value, table) in enumerate(listed)
     ]
-    # Columns alone do not tell whose value it is: who swaps those of two suppressed rows changes no column.
-    texts = [value_text(ground.columns[name], identifier(column)) for name, column in listed]
-    whole = render("verbs/certify/joined", texts=texts, table=ground.vectors)
+    # Columns alone do not tell whose value it is: who swaps those of two suppressed rows changes no column. A value's
+    # number is its place among those of its column, which the column's own fingerprint tells.
+    numbers = [attribute.label(0) for attribute in ground.attributes if attribute.height]
+    texts = [
+        value_text(attribute.column, identifier(f"q{attribute.index}"))
+        for attribute in ground.attributes
+        if not attribute.height
+    ]
+    texts += [value_text(ground.columns[name], value) for name, value, table in listed if table == ground.rows]
+    whole = render("verbs/certify/joined", numbers=numbers, texts=texts, table=ground.rows)
     fingerprints.append(
         compiler.statement("verbs/certify/fingerprint", number=len(listed), text=Sql("value"), values=whole)
     )
     book.claim(
         "provenance", "source",
         "the source is the one that was certified, by its columns and its rows whatever their order",
-        compiler.union(fingerprints), ("column_number", "all_rows", "different", "upper_sum", "lower_sum"),
+        compiler.union(fingerprints), FINGERPRINT,
     )  # fmt: skip
+    tables = [
+        (attribute.index, Relation(attribute.item.hierarchy.table))
+        for attribute in ground.attributes
+        if isinstance(attribute.item.hierarchy, TableHierarchy)
+    ]
+    if tables:
+        read = [written(book, index, table, list(book.workspace.columns(table))) for index, table in tables]
+        says = "the hierarchies that are tables are those that were certified"
+        book.claim("provenance", "hierarchies", says, compiler.union(read), FINGERPRINT)
     assert spec.release is not None
     recorded = _recorded(
         book, "manifest", Relation((*spec.release[:-1], MANIFEST_TABLE)), str(manifest["run_id"]), spec.hash,
@@ -70,11 +93,11 @@ def claim_provenance(book: Book, ground: Ground, manifest: Mapping[str, Any]) ->
             book, "ledger", Relation(spec.ledger.table), str(manifest["run_id"]), spec.hash,
             "the ledger has this entry of the release",
         )  # fmt: skip
-    return {"source_columns": [name for name, _ in listed], "manifest": recorded, "ledger": entry}
+    return {"source_columns": [name for name, _, _ in listed], "manifest": recorded, "ledger": entry}
 
 
 def _recorded(book: Book, name: str, table: Relation, run_id: str, spec_hash: str, says: str) -> Any:
     statement = book.workspace.compiler.statement("verbs/certify/manifest", table=table, run_id=run_id)
-    rows = [[*row[:-1], json.loads(row[-1])] for row in book.rows(statement)]
-    book.claim("recorded", name, says, statement, ("spec_hash", "manifest"), [("spec_hash", "=", spec_hash)], rows=rows)
-    return rows[0][1] if rows else None
+    columns = ("spec_hash", "manifest")
+    rows = book.claim("recorded", name, says, statement, columns, [("spec_hash", "=", spec_hash)]).rows
+    return json.loads(rows[0][1]) if rows else None

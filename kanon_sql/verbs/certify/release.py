@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kanon_sql.hierarchies import computed_value, exact_value, value_text
-from kanon_sql.sql import Relation, Sql, exact_text, identifier, literal, render
+from kanon_sql.sql import Relation, Sql, exact_text, identifier, literal
 from kanon_sql.verbs.certify.book import Book, Must
-from kanon_sql.verbs.certify.classes import At, classes_of, made_at, of_release, released_cells, released_there
+from kanon_sql.verbs.certify.classes import At, at_levels, classes_of, of_release, released_cells, released_there
 from kanon_sql.verbs.certify.definitions import Definition, NotCertified
 from kanon_sql.verbs.certify.ground import Attribute, Ground, numbered
+from kanon_sql.verbs.certify.provenance import FINGERPRINT, written
 
 __all__ = ["claim_release"]
 
@@ -43,10 +44,7 @@ def claim_release(
     spec = ground.spec
     named = {*spec.quasi_identifiers, *spec.sensitive, *spec.keep}
     expected = [name for name in ground.columns if name in named] + [column.name for column in spec.computed]
-    found = [[name] for name in ground.released]
-    book.claim(
-        "release", "columns", "the release has these columns, and no other", columns, ["name"], rows=found,
-    )  # fmt: skip
+    book.claim("release", "columns", "the release has these columns, and no other", columns, list(ground.released))
     if sorted(ground.released) != sorted(expected):
         have, should = ", ".join(ground.released), ", ".join(expected)
         book.problems.append(f"the release has the columns {have}, and should have {should}")
@@ -63,15 +61,21 @@ def claim_release(
     node = None if manifest.get("intervals") is not None else manifest.get("node")
     yield from _cells(book, ground, node, masked)
     _beside(book, ground, release)
-    if node is None:
-        yield from _containment(book, ground)
-    elif masked:
+    if node is None or masked:
         yield NotCertified(
             "that each class has the source's rows under its labels",
+            "labels differ by class or value, so that those of several classes may fit a row; that the release "
+            "has nothing besides its labels more often than the source is claimed instead" if node is None else
             "the suppressed rows are in the release, masked, and whose they are does not follow from their labels",
-        )
+        )  # fmt: skip
+        _containment(book, ground)
     else:
         _agreement(book, ground, node, rows)
+    if node is None or masked or any(ground.columns[name].kind == "float" for name in ground.kept):
+        book.claim(
+            "release", "fingerprint", "the rows of the release are those of which the other claims were made",
+            written(book, 0, release, list(ground.released)), FINGERPRINT,
+        )  # fmt: skip
     for place, item in enumerate(definitions):
         at = of_release(ground, item)
         if ground.by_person:
@@ -118,8 +122,8 @@ def _cells(book: Book, ground: Ground, node: Mapping[str, int] | None, masked: i
         branches.append(
             compiler.statement(
                 "verbs/certify/cells", number=attribute.index, release=ground.release,
-                vectors=ground.vectors, tops=tops, labels=attribute.labels, raw_column=f"q{attribute.index}",
-                cell=attribute.cell, written=f"q{attribute.index}",
+                found=attribute.values, tops=tops, labels=attribute.labels, cell=attribute.cell,
+                written=f"q{attribute.index}",
                 levels=[f"l{level}" for level in levels if level < attribute.height],
             )
         )  # fmt: skip
@@ -179,10 +183,11 @@ def _no_labels(ground: Ground, attribute: Attribute) -> str | None:
 
 
 def _agreement(book: Book, ground: Ground, node: Mapping[str, int], rows: Mapping[str, int]) -> None:
-    made, keys = made_at(ground, node, ground.kept)
+    others = [ground.others[name] for name in ground.kept]
+    made = at_levels(ground, node, [{"name": name, "value": identifier(name)} for name in others])
     statement = book.workspace.compiler.statement(
-        "verbs/certify/agreement", keys=keys, others=[ground.others[name] for name in ground.kept], made=made,
-        released=released_cells(ground, node, ground.kept),
+        "verbs/certify/agreement", keys=made.names, others=others, made=made.base,
+        released=released_cells(ground, node, others),
     )  # fmt: skip
     dropped = book.claims[1].rows[0][4]
     book.claim(
@@ -194,30 +199,14 @@ def _agreement(book: Book, ground: Ground, node: Mapping[str, int], rows: Mappin
     )  # fmt: skip
 
 
-def _containment(book: Book, ground: Ground) -> Iterator[NotCertified]:
+def _containment(book: Book, ground: Ground) -> None:
     """Where a row's class does not follow from its values: what can be said of the rows of both tables."""
-    compiler = book.workspace.compiler
-    yield NotCertified(
-        "that each class has the source's rows under its labels",
-        "labels differ by class or value, so that those of several classes may fit a row; that the release "
-        "has nothing besides its labels more often than the source is claimed instead",
-    )
-    kept = ground.kept
-    if kept:
-        statement = compiler.statement(
-            "verbs/certify/contained", others=[ground.others[name] for name in kept], released=ground.release,
-            vectors=ground.vectors,
-        )  # fmt: skip
+    others = [ground.others[name] for name in ground.kept]
+    if others:
+        statement = book.workspace.compiler.statement(
+            "verbs/certify/contained", others=others, released=ground.release, vectors=ground.vectors
+        )
         book.claim(
             "release", "contained", "what the release says besides its labels, the source says as often at least",
             statement, ["exceeding"], [("exceeding", "=", 0)],
         )  # fmt: skip
-    texts = [identifier(f"q{attribute.index}") for attribute in ground.attributes] + [
-        value_text(ground.columns[name], identifier(ground.others[name])) for name in kept
-    ]
-    values = render("verbs/certify/joined", texts=texts, table=ground.release)
-    statement = compiler.statement("verbs/certify/fingerprint", number=0, text=Sql("value"), values=values)
-    book.claim(
-        "release", "fingerprint", "the rows of the release are those of which the other claims were made", statement,
-        ("column_number", "all_rows", "different", "upper_sum", "lower_sum"),
-    )  # fmt: skip

@@ -16,14 +16,15 @@ from kanon_sql.release import published_manifest
 from kanon_sql.spec import Spec, format_table_name
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.certify.book import Book, as_json, digest
+from kanon_sql.verbs.certify.criterion import why_unproven
 from kanon_sql.verbs.certify.definitions import NotCertified, attributes_of, definitions_of
 from kanon_sql.verbs.certify.ground import lay_ground
-from kanon_sql.verbs.certify.optimality import prove, why_unproven
+from kanon_sql.verbs.certify.optimality import prove
 from kanon_sql.verbs.certify.provenance import claim_provenance
 from kanon_sql.verbs.certify.release import claim_release
 from kanon_sql.verbs.certify.result import Certificate
 from kanon_sql.verbs.certify.signature import Signer
-from kanon_sql.verbs.certify.verify_certificate import FORMAT, broken, check_lattice
+from kanon_sql.verbs.certify.verify_certificate import FORMAT, check_lattice, wrong
 from kanon_sql.verbs.judged import refuse_file
 from kanon_sql.verbs.result import Cost
 from kanon_sql.verbs.untrue import refuse_untrue
@@ -97,7 +98,7 @@ def certify(
     rows_of = {claim.id: claim.rows for claim in book.claims}
     problems = [
         *book.problems,
-        *(f"{claim.says}: {why}" for claim in book.claims for why in broken(claim.to_dict(), claim.rows)),
+        *(f"{claim.says}: {why}" for claim in book.claims for why in wrong(claim.to_dict(), claim.columns, claim.rows)),
         *([] if proof is None else [f"{proof['says']}: {why}" for why in list(check_lattice(proof, rows_of))[:5]]),
     ]
     verifier = Path(__file__).with_name(VERIFIER).read_text(encoding="utf-8")
@@ -111,11 +112,10 @@ def certify(
             "engine": f"{engine.dialect.name} {engine.version}".strip(), "dialect": engine.dialect.name,
         },
         "release": ".".join(spec.release),
-        "spec": spec.redacted(),
+        "spec": manifest["spec"],  # with the same hash, and as it stands in the database
         "spec_hash": spec.hash,
         "session": session_statements(engine),
         "setup": book.setup,
-        "teardown": book.teardown,
         "files": {path: digest(text) for path, text in files.items()},
         **content,
     }  # fmt: skip
