@@ -396,6 +396,7 @@ def holds_all(workspace: Workspace, spec: Spec, columns: Mapping[str, Column], s
         and workspace.engine.scratch.mode != "inline"  # a query inside of another has no order
         and spec.unit is None
         and len(others) <= 1
+        and (not others or dialect.stores_types)
         and all(name in sets.references for name in others)
         and all(columns[name].kind not in ("text", "other") or columns[name].type == "VARCHAR" for name in others)
     )

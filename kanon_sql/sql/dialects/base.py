@@ -60,6 +60,7 @@ class Dialect(ABC):
         deletes: rows can be deleted; else a row is added that takes another one back.
         typed: a column holds values of its type and no others.
         selects_values: VALUES can be selected from, with a name for every column.
+        stores_types: a table that is made of another's values has the types of that one's columns.
         narrow_sums: sums of integers of 32 bits are cheaper than of 64, and cannot overflow.
         hashed_order: a table made by GROUP BY lies in the order of hashes, which the next GROUP BY may take ages over.
         numbers_classes: a WITH clause that is read twice is computed once, and numbering the classes of a table pays.
@@ -86,6 +87,7 @@ class Dialect(ABC):
     deletes: ClassVar[bool] = True
     typed: ClassVar[bool] = True
     selects_values: ClassVar[bool] = True
+    stores_types: ClassVar[bool] = True
     narrow_sums: ClassVar[bool] = False
     hashed_order: ClassVar[bool] = False
     numbers_classes: ClassVar[bool] = False

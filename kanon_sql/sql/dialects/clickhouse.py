@@ -42,6 +42,7 @@ class ClickHouse(Dialect):
     """
 
     name = "clickhouse"
+    stores_types = False  # whether a column takes NULL is told of its table, and is not kept with values
     sqlglot = SqlglotClickHouse  # ibis registers a dialect of its own under the name of this one
     backslash = True
     keyed = "LOWER(hex(SHA256(concat(unhex('{outer}'), unhex(hex(SHA256(concat(unhex('{inner}'), {text}))))))))"
@@ -115,7 +116,13 @@ class ClickHouse(Dialect):
             (exp.ColumnDef, _column),
         ):
             tree = replaced(tree, kind, by)
+        if any(map(_numbers_of, tree.find_all(exp.Join))):
+            tree = replaced(replaced(tree, exp.Column, _number_column), exp.Join, _numbers_join)
         return tree
+
+    def numbers_to(self, count: str) -> str:
+        """An array of them, which ARRAY JOIN unfolds beside the tables before it."""
+        return f"range(toUInt64(assumeNotNull({count})))"
 
     def sql(self, tree: exp.Expr) -> str:
         """A checked tree as text; a table needs an engine."""
@@ -255,6 +262,30 @@ def _square(product: exp.Expr) -> exp.Expr:
         digits = exp.Anonymous(this="toDecimal128", expressions=[product.this.copy(), exp.Literal.number(0)])
         return exp.Mul(this=digits, expression=product.expression.copy())
     return product
+
+
+def _numbers_of(join: exp.Expr) -> bool:
+    """Whether it is a ``CROSS JOIN ... AS numbers (number)`` of numbers that depend on the tables before it."""
+    table = join.this
+    alias = table.args.get("alias") if isinstance(table, exp.Table) else None
+    return alias is not None and alias.name == "numbers" and bool(alias.args.get("columns"))
+
+
+def _numbers_join(join: exp.Expr) -> exp.Expr:
+    """Here no join depends on the tables before it, but an array of theirs can be unfolded."""
+    if not _numbers_of(join):
+        return join
+    unfolded = exp.Alias(this=exp.Column(this=join.this.this.copy()), alias=_NUMBER.copy())
+    return exp.Join(this=unfolded, kind="ARRAY")
+
+
+def _number_column(column: exp.Expr) -> exp.Expr:
+    """A column of such numbers, which has no table."""
+    is_number = column.text("table") == "numbers" and column.name == "number"
+    return exp.Column(this=_NUMBER.copy()) if is_number else column
+
+
+_NUMBER = exp.to_identifier("kanon_number", quoted=True)
 
 
 def _column(column: exp.Expr) -> exp.Expr:
