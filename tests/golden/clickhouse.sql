@@ -7,6 +7,15 @@ CREATE TEMPORARY TABLE "kanon_run_raw" ENGINE = Memory AS SELECT "kanon_source".
 -- frequency/totals
 SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL) AS null_rows, NULL AS persons, NULL AS kept_persons, NULL AS most_vectors, NULL AS unknown_rows;
 
+-- engines/scratch/domain
+CREATE TEMPORARY TABLE "kanon_run_domain1" ("l0" String NOT NULL, "l1" String NOT NULL, "l2" String NOT NULL) ENGINE = Memory;
+
+-- engines/scratch/load
+INSERT INTO "kanon_run_domain1" VALUES
+  ('M', 'x', '*'),
+  ('it''s', 'x', '*'),
+  ('F\\', 'y', '*');
+
 -- hierarchies/range
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS distinct_values WHERE NOT (value IS NULL) AND NOT (CAST(value AS Nullable(Float64)) > -1000000000000000 AND CAST(value AS Nullable(Float64)) < 1000000000000000);
 
@@ -20,27 +29,16 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 (CASE WHEN accurateCast(FLOOR((accurateCast(toString(value), 'Decimal(28, 10)') - CASE WHEN accurateCast(toString(value), 'Decimal(28, 10)') > value THEN toDecimal128('0.0000000001', 10) ELSE 0 END) * 10), 'Int64') < 0 THEN '< 0.0' WHEN accurateCast(FLOOR((accurateCast(toString(value), 'Decimal(28, 10)') - CASE WHEN accurateCast(toString(value), 'Decimal(28, 10)') > value THEN toDecimal128('0.0000000001', 10) ELSE 0 END) * 10), 'Int64') >= 800 THEN '>= 80.0' ELSE '[' || CASE WHEN «hierarchies/lookup_rules 2» < 0 THEN '0.0' ELSE toDecimalString(accurateCast(toString(accurateCast(toString(«hierarchies/lookup_rules 2»), 'Decimal(18, 0)') * toDecimal128('0.1', 1)), 'Decimal(28, 1)'), toUInt8('1')) END || ', ' || CASE WHEN «hierarchies/lookup_rules 3» > 800 THEN '80.0' ELSE toDecimalString(accurateCast(toString(accurateCast(toString(«hierarchies/lookup_rules 3»), 'Decimal(18, 0)') * toDecimal128('0.1', 1)), 'Decimal(28, 1)'), toUInt8('1')) END || ')' END)
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
-
--- engines/scratch/domain
-CREATE TEMPORARY TABLE "kanon_run_domain1" ("l0" String NOT NULL, "l1" String NOT NULL, "l2" String NOT NULL) ENGINE = Memory;
-
--- engines/scratch/load
-INSERT INTO "kanon_run_domain1" VALUES
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\\', 'y', '*');
+CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- «hierarchies/lookup_rows 1»
 (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1" FROM "kanon_run_domain1")
 
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup1" ENGINE = Memory AS SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_raw") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0";
+CREATE TEMPORARY TABLE "kanon_run_lookup1" ENGINE = Memory AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0";
 
 -- hierarchies/nesting
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
 -- «hierarchies/coverage 1»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
@@ -53,35 +51,32 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_valu
 UNION ALL
 «hierarchies/coverage 2»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+-- «frequency/label_numbers 1»
+SELECT 0 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS Nullable(Float64)) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("d0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c0") AS labelled
+
+-- «frequency/label_numbers 2»
+SELECT 0 AS attribute, 1 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS Nullable(Float64)) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c1" AS among_all, MAX("c1") AS among_siblings, MAX("s1") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c1") AS labelled
+
+-- «frequency/label_numbers 3»
+SELECT 1 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS Nullable(Float64)) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("d0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup1" GROUP BY "c0") AS labelled
+
+-- «frequency/label_numbers 4»
+SELECT 1 AS attribute, 1 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS Nullable(Float64)) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c1" AS among_all, MAX("c1") AS among_siblings, MAX("s1") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup1" GROUP BY "c1") AS labelled
+
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("c1") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("c1") AS most_siblings FROM "kanon_run_lookup1" AS labelled;
+«frequency/label_numbers 4»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" ENGINE = Memory AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c1" AS "code2", "lookup1"."c0" AS "code3", vectors.row_count AS row_count FROM (SELECT "q0", "q1", accurateCast(toString(row_count), 'Int64') AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value;
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_raw";
-
--- «frequency/marginals 1»
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT "code1" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code1") AS labels JOIN (SELECT DISTINCT "c0" AS code, "s0" AS "label_size" FROM "kanon_run_lookup0") AS sizes ON labels.code = sizes.code
-
--- «frequency/marginals 2»
-SELECT 0 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT "code0" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code0") AS labels JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_lookup0") AS sizes ON labels.code = sizes.code
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT "code3" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code3") AS labels JOIN (SELECT DISTINCT "c0" AS code, "s0" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code
-UNION ALL
-SELECT 1 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT "code2" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code2") AS labels JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code;
 
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM "kanon_run_frequency") AS row_count;
@@ -161,10 +156,10 @@ DROP TABLE IF EXISTS "kanon_run_frequency";
 DROP TABLE IF EXISTS "kanon_run_lookup1";
 
 -- engines/scratch/drop
-DROP TABLE IF EXISTS "kanon_run_domain1";
+DROP TABLE IF EXISTS "kanon_run_lookup0";
 
 -- engines/scratch/drop
-DROP TABLE IF EXISTS "kanon_run_lookup0";
+DROP TABLE IF EXISTS "kanon_run_domain1";
 
 -- «frequency/raw 2»
 (match(toTypeName("kanon_source"."zip"), '^(Nullable\\()?Decimal\\('), toDecimalString("kanon_source"."zip", toUInt8(extract(toTypeName("kanon_source"."zip"), '([0-9]+)\\)+$'))), CAST("kanon_source"."zip" AS String))
@@ -175,13 +170,13 @@ SELECT * FROM clinic_visits
 ) AS kanon_source GROUP BY if«frequency/raw 2», "kanon_source"."born";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN lengthUTF8(if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) > 3 THEN substringUTF8(if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String)), 1, 3) || REPEAT('*', lengthUTF8(if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) - 3) ELSE if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String)) END) END AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN lengthUTF8(if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) > 3 THEN substringUTF8(if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String)), 1, 3) || REPEAT('*', lengthUTF8(if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) - 3) ELSE if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String)) END) END AS "l1" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- «hierarchies/lookup_rules 4»
 (match(toTypeName(EXTRACT(YEAR FROM value)), '^(Nullable\\()?Decimal\\('), toDecimalString(EXTRACT(YEAR FROM value), toUInt8(extract(toTypeName(EXTRACT(YEAR FROM value)), '([0-9]+)\\)+$'))), CAST(EXTRACT(YEAR FROM value) AS String))
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup1" ENGINE = Memory AS SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2") - 1), 'Int64') AS "d2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", "l3", accurateCast(DENSE_RANK() OVER (ORDER BY "l3"), 'Int64') AS "c3", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3") - 1), 'Int64') AS "d3", accurateCast(COUNT(*) OVER (PARTITION BY "l3"), 'Int32') AS "s3", "l4", accurateCast(DENSE_RANK() OVER (ORDER BY "l4"), 'Int64') AS "c4", accurateCast(COUNT(*) OVER (PARTITION BY "l4"), 'Int32') AS "s4", '*' AS "l5" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName((accurateCast(value, 'Date32') + throwIf(ifNull(NOT startsWith(toString(value), toString(accurateCast(value, 'Date32'))), 0), 'a text is no date that ClickHouse can hold'))), '^(Nullable\\()?Decimal\\('), toDecimalString((accurateCast(value, 'Date32') + throwIf(ifNull(NOT startsWith(toString(value), toString(accurateCast(value, 'Date32'))), 0), 'a text is no date that ClickHouse can hold')), toUInt8(extract(toTypeName((accurateCast(value, 'Date32') + throwIf(ifNull(NOT startsWith(toString(value), toString(accurateCast(value, 'Date32'))), 0), 'a text is no date that ClickHouse can hold'))), '([0-9]+)\\)+$'))), CAST((accurateCast(value, 'Date32') + throwIf(ifNull(NOT startsWith(toString(value), toString(accurateCast(value, 'Date32'))), 0), 'a text is no date that ClickHouse can hold')) AS String))) END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (if«hierarchies/lookup_rules 4» || CASE WHEN EXTRACT(MONTH FROM value) < 10 THEN '-0' ELSE '-' END || if(match(toTypeName(EXTRACT(MONTH FROM value)), '^(Nullable\\()?Decimal\\('), toDecimalString(EXTRACT(MONTH FROM value), toUInt8(extract(toTypeName(EXTRACT(MONTH FROM value)), '([0-9]+)\\)+$'))), CAST(EXTRACT(MONTH FROM value) AS String))) END AS "l2", CASE WHEN value IS NULL THEN NULL ELSE (if«hierarchies/lookup_rules 4» || CASE WHEN EXTRACT(MONTH FROM value) <= 3 THEN '-Q1' WHEN EXTRACT(MONTH FROM value) <= 6 THEN '-Q2' WHEN EXTRACT(MONTH FROM value) <= 9 THEN '-Q3' ELSE '-Q4' END) END AS "l3", CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10), '^(Nullable\\()?Decimal\\('), toDecimalString(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10, toUInt8(extract(toTypeName(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10), '([0-9]+)\\)+$'))), CAST(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 AS String)) || '-' || if(match(toTypeName(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 + 9), '^(Nullable\\()?Decimal\\('), toDecimalString(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 + 9, toUInt8(extract(toTypeName(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 + 9), '([0-9]+)\\)+$'))), CAST(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 + 9 AS String))) END AS "l4" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup1" ENGINE = Memory AS SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2") - 1), 'Int64') AS "d2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", "l3", accurateCast(DENSE_RANK() OVER (ORDER BY "l3"), 'Int64') AS "c3", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3") - 1), 'Int64') AS "d3", accurateCast(COUNT(*) OVER (PARTITION BY "l3"), 'Int32') AS "s3", "l4", accurateCast(DENSE_RANK() OVER (ORDER BY "l4"), 'Int64') AS "c4", accurateCast(COUNT(*) OVER (PARTITION BY "l4"), 'Int32') AS "s4", '*' AS "l5" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName((accurateCast(value, 'Date32') + throwIf(ifNull(NOT startsWith(toString(value), toString(accurateCast(value, 'Date32'))), 0), 'a text is no date that ClickHouse can hold'))), '^(Nullable\\()?Decimal\\('), toDecimalString((accurateCast(value, 'Date32') + throwIf(ifNull(NOT startsWith(toString(value), toString(accurateCast(value, 'Date32'))), 0), 'a text is no date that ClickHouse can hold')), toUInt8(extract(toTypeName((accurateCast(value, 'Date32') + throwIf(ifNull(NOT startsWith(toString(value), toString(accurateCast(value, 'Date32'))), 0), 'a text is no date that ClickHouse can hold'))), '([0-9]+)\\)+$'))), CAST((accurateCast(value, 'Date32') + throwIf(ifNull(NOT startsWith(toString(value), toString(accurateCast(value, 'Date32'))), 0), 'a text is no date that ClickHouse can hold')) AS String))) END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (if«hierarchies/lookup_rules 4» || CASE WHEN EXTRACT(MONTH FROM value) < 10 THEN '-0' ELSE '-' END || if(match(toTypeName(EXTRACT(MONTH FROM value)), '^(Nullable\\()?Decimal\\('), toDecimalString(EXTRACT(MONTH FROM value), toUInt8(extract(toTypeName(EXTRACT(MONTH FROM value)), '([0-9]+)\\)+$'))), CAST(EXTRACT(MONTH FROM value) AS String))) END AS "l2", CASE WHEN value IS NULL THEN NULL ELSE (if«hierarchies/lookup_rules 4» || CASE WHEN EXTRACT(MONTH FROM value) <= 3 THEN '-Q1' WHEN EXTRACT(MONTH FROM value) <= 6 THEN '-Q2' WHEN EXTRACT(MONTH FROM value) <= 9 THEN '-Q3' ELSE '-Q4' END) END AS "l3", CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10), '^(Nullable\\()?Decimal\\('), toDecimalString(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10, toUInt8(extract(toTypeName(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10), '([0-9]+)\\)+$'))), CAST(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 AS String)) || '-' || if(match(toTypeName(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 + 9), '^(Nullable\\()?Decimal\\('), toDecimalString(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 + 9, toUInt8(extract(toTypeName(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 + 9), '([0-9]+)\\)+$'))), CAST(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 + 9 AS String))) END AS "l4" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS distinct_values) AS labelled;
 
 -- hierarchies/nesting
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
@@ -202,53 +197,35 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_valu
 UNION ALL
 «hierarchies/coverage 3»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+-- «frequency/label_numbers 5»
+SELECT 1 AS attribute, 1 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS Nullable(Float64)) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c1" AS among_all, MAX("d1") AS among_siblings, MAX("s1") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup1" GROUP BY "c1") AS labelled
+
+-- «frequency/label_numbers 6»
+SELECT 1 AS attribute, 2 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS Nullable(Float64)) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c2" AS among_all, MAX("d2") AS among_siblings, MAX("s2") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup1" GROUP BY "c2") AS labelled
+
+-- «frequency/label_numbers 7»
+SELECT 1 AS attribute, 3 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS Nullable(Float64)) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c3" AS among_all, MAX("d3") AS among_siblings, MAX("s3") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup1" GROUP BY "c3") AS labelled
+
+-- «frequency/label_numbers 8»
+SELECT 1 AS attribute, 4 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS Nullable(Float64)) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c4" AS among_all, MAX("c4") AS among_siblings, MAX("s4") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup1" GROUP BY "c4") AS labelled
+
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("c1") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("d1") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 5»
 UNION ALL
-SELECT 1 AS attribute, 2 AS level, MAX("c2") AS most_labels, MAX("d2") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 6»
 UNION ALL
-SELECT 1 AS attribute, 3 AS level, MAX("c3") AS most_labels, MAX("d3") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 7»
 UNION ALL
-SELECT 1 AS attribute, 4 AS level, MAX("c4") AS most_labels, MAX("c4") AS most_siblings FROM "kanon_run_lookup1" AS labelled;
+«frequency/label_numbers 8»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" ENGINE = Memory AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", vectors.row_count AS row_count FROM (SELECT "q0", "q1", accurateCast(toString(row_count), 'Int64') AS row_count FROM "kanon_run_raw" WHERE NOT ("q0" IS NULL) AND NOT ("q1" IS NULL)) AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value;
-
--- «frequency/marginals 3»
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT "code6" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code6") AS labels JOIN (SELECT DISTINCT "c0" AS code, "s0" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code
-
--- «frequency/marginals 4»
-SELECT 1 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT "code5" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code5") AS labels JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code
-
--- «frequency/marginals 5»
-SELECT 1 AS attribute, 2 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT "code4" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code4") AS labels JOIN (SELECT DISTINCT "c2" AS code, "s2" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code
-
--- «frequency/marginals 6»
-SELECT 1 AS attribute, 3 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT "code3" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code3") AS labels JOIN (SELECT DISTINCT "c3" AS code, "s3" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code
-
--- «frequency/marginals 7»
-SELECT 1 AS attribute, 4 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT "code2" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code2") AS labels JOIN (SELECT DISTINCT "c4" AS code, "s4" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 3»
-UNION ALL
-«frequency/marginals 4»
-UNION ALL
-«frequency/marginals 5»
-UNION ALL
-«frequency/marginals 6»
-UNION ALL
-«frequency/marginals 7»;
 
 -- evaluate/node
 SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN satisfied = 1 THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN satisfied = 1 THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN NOT (satisfied = 1) THEN class_rows * LN("sharing_0") ELSE 0 END) AS "suppressed_log_0", SUM(CASE WHEN NOT (satisfied = 1) THEN class_rows * LN("sharing_1") ELSE 0 END) AS "suppressed_log_1" FROM (SELECT flagged.*, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) OVER (PARTITION BY "z0") AS "sharing_0", SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) OVER (PARTITION BY "z1") AS "sharing_1" FROM (SELECT "k0", "k1", "z0", "z1", "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT "code1" AS "k0", "code6" AS "k1", accurateCast(SUM(row_count), 'Int64') AS class_rows, accurateCast(SUM(row_count), 'Int64') AS class_size, MIN("code1") AS "z0", MIN("code6") AS "z1" FROM "kanon_run_frequency" GROUP BY "code1", "code6") AS classes) AS flagged) AS classes;
@@ -282,7 +259,7 @@ CREATE TEMPORARY TABLE "kanon_run_raw" ENGINE = Memory AS SELECT if«frequency/r
 SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "q0" IS NULL) AS null_rows, NULL AS persons, NULL AS kept_persons, NULL AS most_vectors, NULL AS unknown_rows;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", '*' AS "l3" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS((intDiv(FLOOR(toFloat64(value) / toFloat64(10)), 2) * 20)) < 1e18 AND (intDiv(FLOOR(toFloat64(value) / toFloat64(10)), 2) * 20) = FLOOR((intDiv(FLOOR(toFloat64(value) / toFloat64(10)), 2) * 20)) THEN CAST(accurateCast(toString((intDiv(FLOOR(toFloat64(value) / toFloat64(10)), 2) * 20)), 'Int64') AS String) ELSE if(match(toTypeName((intDiv(FLOOR(toFloat64(value) / toFloat64(10)), 2) * 20)), '^(Nullable\\()?Decimal\\('), toDecimalString((intDiv(FLOOR(toFloat64(value) / toFloat64(10)), 2) * 20), toUInt8(extract(toTypeName((intDiv(FLOOR(toFloat64(value) / toFloat64(10)), 2) * 20)), '([0-9]+)\\)+$'))), CAST((intDiv(FLOOR(toFloat64(value) / toFloat64(10)), 2) * 20) AS String)) END) END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName((CASE WHEN value < 40 THEN 'young' END)), '^(Nullable\\()?Decimal\\('), toDecimalString((CASE WHEN value < 40 THEN 'young' END), toUInt8(extract(toTypeName((CASE WHEN value < 40 THEN 'young' END)), '([0-9]+)\\)+$'))), CAST((CASE WHEN value < 40 THEN 'young' END) AS String))) END AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS((intDiv(FLOOR(toFloat64(value) / toFloat64(10)), 2) * 20)) < 1e18 AND (intDiv(FLOOR(toFloat64(value) / toFloat64(10)), 2) * 20) = FLOOR((intDiv(FLOOR(toFloat64(value) / toFloat64(10)), 2) * 20)) THEN CAST(accurateCast(toString((intDiv(FLOOR(toFloat64(value) / toFloat64(10)), 2) * 20)), 'Int64') AS String) ELSE if(match(toTypeName((intDiv(FLOOR(toFloat64(value) / toFloat64(10)), 2) * 20)), '^(Nullable\\()?Decimal\\('), toDecimalString((intDiv(FLOOR(toFloat64(value) / toFloat64(10)), 2) * 20), toUInt8(extract(toTypeName((intDiv(FLOOR(toFloat64(value) / toFloat64(10)), 2) * 20)), '([0-9]+)\\)+$'))), CAST((intDiv(FLOOR(toFloat64(value) / toFloat64(10)), 2) * 20) AS String)) END) END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName((CASE WHEN value < 40 THEN 'young' END)), '^(Nullable\\()?Decimal\\('), toDecimalString((CASE WHEN value < 40 THEN 'young' END), toUInt8(extract(toTypeName((CASE WHEN value < 40 THEN 'young' END)), '([0-9]+)\\)+$'))), CAST((CASE WHEN value < 40 THEN 'young' END) AS String))) END AS "l2" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/nesting
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
@@ -292,22 +269,15 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FR
 -- hierarchies/coverage
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("d1") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+SELECT 0 AS attribute, 1 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS Nullable(Float64)) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c1" AS among_all, MAX("d1") AS among_siblings, MAX("s1") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c1") AS labelled
 UNION ALL
-SELECT 0 AS attribute, 2 AS level, MAX("c2") AS most_labels, MAX("c2") AS most_siblings FROM "kanon_run_lookup0" AS labelled;
+SELECT 0 AS attribute, 2 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS Nullable(Float64)) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c2" AS among_all, MAX("c2") AS among_siblings, MAX("s2") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c2") AS labelled;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" ENGINE = Memory AS SELECT "lookup0"."c2" AS "code0", "lookup0"."c1" AS "code1", "lookup0"."c0" AS "code2", vectors.row_count AS row_count FROM (SELECT "q0", accurateCast(toString(row_count), 'Int64') AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value;
-
--- frequency/marginals
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT "code2" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code2") AS labels JOIN (SELECT DISTINCT "c0" AS code, "s0" AS "label_size" FROM "kanon_run_lookup0") AS sizes ON labels.code = sizes.code
-UNION ALL
-SELECT 0 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT "code1" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code1") AS labels JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_lookup0") AS sizes ON labels.code = sizes.code
-UNION ALL
-SELECT 0 AS attribute, 2 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT "code0" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code0") AS labels JOIN (SELECT DISTINCT "c2" AS code, "s2" AS "label_size" FROM "kanon_run_lookup0") AS sizes ON labels.code = sizes.code;
 
 -- evaluate/node
 SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN ("class_size" >= 3) THEN CAST(class_rows AS Nullable(Float64)) ELSE 0 END) AS "kept_vectors", SUM(CAST(class_rows AS Nullable(Float64))) AS "vectors" FROM (SELECT accurateCast(SUM(row_count), 'Int64') AS class_rows, accurateCast(SUM(row_count), 'Int64') AS class_size FROM "kanon_run_frequency" GROUP BY "code2") AS classes;
@@ -334,7 +304,7 @@ INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pend
 CREATE TEMPORARY TABLE "kanon_run_raw" ENGINE = Memory AS SELECT if«frequency/raw 1» AS "q0", if«frequency/raw 4» AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY if«frequency/raw 1», if«frequency/raw 4»;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- «hierarchies/coverage 4»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
@@ -342,8 +312,11 @@ SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_valu
 -- hierarchies/coverage
 «hierarchies/coverage 4»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("c0") AS most_siblings FROM "kanon_run_lookup0" AS labelled;
+-- «frequency/label_numbers 9»
+SELECT 0 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS Nullable(Float64)) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("c0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c0") AS labelled
+
+-- frequency/label_numbers
+«frequency/label_numbers 9»;
 
 -- frequency/sensitive
 CREATE TEMPORARY TABLE "kanon_run_sensitive0" ENGINE = Memory AS SELECT value, CASE WHEN value IS NULL THEN NULL ELSE accurateCast(ROW_NUMBER() OVER (ORDER BY value), 'Int32') END AS code, accurateCast(toString(reference_count), 'Int64') AS reference_count, COALESCE(CAST(reference_count AS Nullable(Float64)) / toFloat64(nullIf(CAST(SUM(reference_count) OVER () AS Nullable(Float64)), 0)), 0) AS reference_share FROM (SELECT "v0" AS value, SUM(row_count) AS reference_count FROM "kanon_run_raw" GROUP BY "v0") AS value_counts;
@@ -353,12 +326,6 @@ CREATE TEMPORARY TABLE "kanon_run_values0" ENGINE = Memory AS SELECT "lookup0"."
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" ENGINE = Memory AS SELECT "lookup0"."c0" AS "code0", vectors.row_count AS row_count FROM (SELECT "q0", accurateCast(SUM(row_count), 'Int64') AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value;
-
--- «frequency/marginals 8»
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT "code0" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code0") AS labels JOIN (SELECT DISTINCT "c0" AS code, "s0" AS "label_size" FROM "kanon_run_lookup0") AS sizes ON labels.code = sizes.code
-
--- frequency/marginals
-«frequency/marginals 8»;
 
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM "kanon_run_frequency") + (SELECT COUNT(*) FROM "kanon_run_values0") AS row_count;
@@ -427,41 +394,28 @@ CREATE TEMPORARY TABLE "kanon_run_raw" ENGINE = Memory AS SELECT "kanon_source".
 («hierarchies/lookup_rules 8»)
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE ('[' || if(match(toTypeName«hierarchies/lookup_rules 5», '^(Nullable\\()?Decimal\\('), toDecimalString(«hierarchies/lookup_rules 6», toUInt8(extract(toTypeName«hierarchies/lookup_rules 5», '([0-9]+)\\)+$'))), CAST(«hierarchies/lookup_rules 6» AS String)) || ', ' || if(match(toTypeName«hierarchies/lookup_rules 7», '^(Nullable\\()?Decimal\\('), toDecimalString(«hierarchies/lookup_rules 8», toUInt8(extract(toTypeName«hierarchies/lookup_rules 7», '([0-9]+)\\)+$'))), CAST(«hierarchies/lookup_rules 8» AS String)) || ')') END AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE ('[' || if(match(toTypeName«hierarchies/lookup_rules 5», '^(Nullable\\()?Decimal\\('), toDecimalString(«hierarchies/lookup_rules 6», toUInt8(extract(toTypeName«hierarchies/lookup_rules 5», '([0-9]+)\\)+$'))), CAST(«hierarchies/lookup_rules 6» AS String)) || ', ' || if(match(toTypeName«hierarchies/lookup_rules 7», '^(Nullable\\()?Decimal\\('), toDecimalString(«hierarchies/lookup_rules 8», toUInt8(extract(toTypeName«hierarchies/lookup_rules 7», '([0-9]+)\\)+$'))), CAST(«hierarchies/lookup_rules 8» AS String)) || ')') END AS "l1" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup1" ENGINE = Memory AS SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
-
--- hierarchies/nesting
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+CREATE TEMPORARY TABLE "kanon_run_lookup1" ENGINE = Memory AS SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS distinct_values) AS labelled;
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("c1") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("c0") AS most_siblings FROM "kanon_run_lookup1" AS labelled;
+SELECT 1 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS Nullable(Float64)) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("c0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup1" GROUP BY "c0") AS labelled;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_values0" ENGINE = Memory AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c0" AS "code2", sensitive.code AS value_code, sensitive.reference_share AS reference_share, vectors.row_count AS row_count FROM (SELECT "q0", "q1", "v0", accurateCast(toString(row_count), 'Int64') AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value JOIN "kanon_run_sensitive0" AS sensitive ON vectors."v0" IS NOT DISTINCT FROM sensitive.value;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" ENGINE = Memory AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c0" AS "code2", vectors.row_count AS row_count FROM (SELECT "q0", "q1", accurateCast(SUM(row_count), 'Int64') AS row_count FROM "kanon_run_raw" GROUP BY "q0", "q1") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value;
-
--- «frequency/marginals 9»
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT "code2" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code2") AS labels JOIN (SELECT DISTINCT "c0" AS code, "s0" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 9»;
 
 -- «evaluate/node 3»
 (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "code1" AS "k0", "code2" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM "kanon_run_values0" GROUP BY "code1", "code2", value_code) AS counted)
@@ -485,10 +439,7 @@ CREATE TEMPORARY TABLE "kanon_run_raw" ENGINE = Memory AS SELECT if«frequency/r
 SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL OR "q2" IS NULL) AS null_rows, NULL AS persons, NULL AS kept_persons, NULL AS most_vectors, NULL AS unknown_rows;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup2" ENGINE = Memory AS SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT DISTINCT "q2" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
-
--- hierarchies/nesting
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+CREATE TEMPORARY TABLE "kanon_run_lookup2" ENGINE = Memory AS SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q2" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q2") AS distinct_values) AS labelled;
 
 -- «hierarchies/coverage 5»
 SELECT 2 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup2") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup2" AS labels JOIN (SELECT "q2" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q2") AS found ON labels.value IS NOT DISTINCT FROM found.value
@@ -500,26 +451,20 @@ UNION ALL
 UNION ALL
 «hierarchies/coverage 5»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("c0") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+-- «frequency/label_numbers 10»
+SELECT 2 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS Nullable(Float64)) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("c0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup2" GROUP BY "c0") AS labelled
+
+-- frequency/label_numbers
+«frequency/label_numbers 9»
 UNION ALL
-SELECT 1 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("c1") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 4»
 UNION ALL
-SELECT 2 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("c0") AS most_siblings FROM "kanon_run_lookup2" AS labelled;
+«frequency/label_numbers 10»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" ENGINE = Memory AS SELECT "lookup0"."c0" AS "code0", "lookup1"."c1" AS "code1", "lookup1"."c0" AS "code2", "lookup2"."c0" AS "code3", vectors.row_count AS row_count FROM (SELECT "q0", "q1", "q2", accurateCast(toString(row_count), 'Int64') AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value JOIN "kanon_run_lookup2" AS "lookup2" ON vectors."q2" IS NOT DISTINCT FROM "lookup2".value;
-
--- frequency/marginals
-«frequency/marginals 8»
-UNION ALL
-«frequency/marginals 9»
-UNION ALL
-SELECT 1 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT "code1" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code1") AS labels JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code
-UNION ALL
-SELECT 2 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT "code3" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code3") AS labels JOIN (SELECT DISTINCT "c0" AS code, "s0" AS "label_size" FROM "kanon_run_lookup2") AS sizes ON labels.code = sizes.code;
 
 -- «evaluate/partitions/order 1»
 (SELECT used.code AS code, used.label AS label, CASE WHEN used.label IS NULL THEN 1 ELSE 0 END AS is_null, used.sort AS sort, COALESCE(counted.row_count, 0) AS row_count FROM "kanon_run_with_used" AS used LEFT JOIN "kanon_run_with_counted" AS counted ON used.code = counted.code)
@@ -577,26 +522,26 @@ CREATE TEMPORARY TABLE "kanon_run_coded2" ENGINE = Memory AS SELECT labels.value
 -- evaluate/partitions/encode
 CREATE TEMPORARY TABLE "kanon_run_intervals" ENGINE = Memory AS SELECT "chosen0"."c1" + "chosen1"."c1" * 2 + "chosen2"."c1" * 4 AS "code0", vectors.row_count AS row_count FROM "kanon_run_frequency" AS vectors JOIN (SELECT DISTINCT original, c0, d0, c1 FROM "kanon_run_coded0") AS "chosen0" ON "vectors"."code0" = "chosen0".original JOIN (SELECT DISTINCT original, c0, d0, c1 FROM "kanon_run_coded1") AS "chosen1" ON "vectors"."code2" = "chosen1".original JOIN (SELECT DISTINCT original, c0, d0, c1 FROM "kanon_run_coded2") AS "chosen2" ON "vectors"."code3" = "chosen2".original;
 
--- «frequency/marginals 10»
+-- «frequency/marginals 1»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT bitAnd("code0", 1) AS code, SUM(row_count) AS label_rows FROM "kanon_run_intervals" GROUP BY bitAnd("code0", 1)) AS labels JOIN (SELECT DISTINCT "c1" AS code, "s0" AS "label_size" FROM "kanon_run_coded0") AS sizes ON labels.code = sizes.code
 
--- «frequency/marginals 11»
+-- «frequency/marginals 2»
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT bitAnd("code0", 1) AS code, SUM(row_count) AS label_rows FROM "kanon_run_intervals" GROUP BY bitAnd("code0", 1)) AS labels JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_coded0") AS sizes ON labels.code = sizes.code
 
--- «frequency/marginals 12»
+-- «frequency/marginals 3»
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT bitAnd("code0", 2) AS code, SUM(row_count) AS label_rows FROM "kanon_run_intervals" GROUP BY bitAnd("code0", 2)) AS labels JOIN (SELECT DISTINCT "c1" * 2 AS code, "s0" AS "label_size" FROM "kanon_run_coded1") AS sizes ON labels.code = sizes.code
 
--- «frequency/marginals 13»
+-- «frequency/marginals 4»
 SELECT 1 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT bitAnd("code0", 2) AS code, SUM(row_count) AS label_rows FROM "kanon_run_intervals" GROUP BY bitAnd("code0", 2)) AS labels JOIN (SELECT DISTINCT "c1" * 2 AS code, "s1" AS "label_size" FROM "kanon_run_coded1") AS sizes ON labels.code = sizes.code
 
 -- frequency/marginals
-«frequency/marginals 10»
+«frequency/marginals 1»
 UNION ALL
-«frequency/marginals 11»
+«frequency/marginals 2»
 UNION ALL
-«frequency/marginals 12»
+«frequency/marginals 3»
 UNION ALL
-«frequency/marginals 13»
+«frequency/marginals 4»
 UNION ALL
 SELECT 2 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT bitAnd("code0", 4) AS code, SUM(row_count) AS label_rows FROM "kanon_run_intervals" GROUP BY bitAnd("code0", 4)) AS labels JOIN (SELECT DISTINCT "c1" * 4 AS code, "s0" AS "label_size" FROM "kanon_run_coded2") AS sizes ON labels.code = sizes.code
 UNION ALL
@@ -654,8 +599,14 @@ SELECT 1 AS attribute, COUNT(*) AS intervals, COUNT(DISTINCT label) AS interval_
 UNION ALL
 SELECT 2 AS attribute, COUNT(*) AS intervals, COUNT(DISTINCT label) AS interval_labels, COALESCE(SUM(rare), 0) AS rare_intervals FROM "kanon_run_labels2";
 
--- release/write
-CREATE TABLE "clinic"."kanon_run_release" ENGINE = MergeTree ORDER BY tuple() AS SELECT "lookup0"."l1" AS "age", "lookup1"."l1" AS "sex", "lookup2"."l1" AS "dx" FROM "clinic"."visits" AS kanon_source JOIN "kanon_run_interval0" AS "lookup0" ON if«frequency/raw 3» IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_interval1" AS "lookup1" ON if«frequency/raw 1» IS NOT DISTINCT FROM "lookup1".value JOIN "kanon_run_interval2" AS "lookup2" ON if«frequency/raw 4» IS NOT DISTINCT FROM "lookup2".value LEFT JOIN "kanon_run_suppressed" AS suppressed ON "lookup0"."c1" + "lookup1"."c1" * 2 + "lookup2"."c1" * 4 = suppressed."k0" WHERE suppressed.class_rows IS NULL ORDER BY randCanonical();
+-- release/blocks
+CREATE TEMPORARY TABLE "kanon_run_blocks" ENGINE = Memory AS SELECT "lookup0".label AS "o0", "lookup1".label AS "o1", "lookup2".label AS "o2", CASE WHEN classes.row_count - "kanon_number" * 1000 < 1000 THEN classes.row_count - "kanon_number" * 1000 ELSE 1000 END AS block_count FROM (SELECT "vectors"."code0" AS "code0", accurateCast(SUM(row_count), 'Int64') AS row_count, accurateCast(FLOOR(toFloat64((SUM(row_count) + 1000 - 1)) / toFloat64(1000)), 'Int64') AS block_count FROM "kanon_run_intervals" AS vectors GROUP BY "vectors"."code0") AS classes JOIN (SELECT DISTINCT "c1" AS code, "l1" AS label FROM "kanon_run_interval0") AS "lookup0" ON (bitAnd("classes"."code0", 1)) = "lookup0".code JOIN (SELECT DISTINCT "c1" * 2 AS code, "l1" AS label FROM "kanon_run_interval1") AS "lookup1" ON (bitAnd("classes"."code0", 2)) = "lookup1".code JOIN (SELECT DISTINCT "c1" * 4 AS code, "l1" AS label FROM "kanon_run_interval2") AS "lookup2" ON (bitAnd("classes"."code0", 4)) = "lookup2".code LEFT JOIN "kanon_run_suppressed" AS suppressed ON classes."code0" = suppressed."k0" ARRAY JOIN range(toUInt64(assumeNotNull("classes"."block_count"))) AS "kanon_number" WHERE suppressed.class_rows IS NULL ORDER BY randCanonical();
+
+-- release/repeat
+CREATE TABLE "clinic"."kanon_run_release" ENGINE = MergeTree ORDER BY tuple() AS SELECT blocks."o0" AS "age", blocks."o1" AS "sex", blocks."o2" AS "dx" FROM "kanon_run_blocks" AS blocks ARRAY JOIN range(toUInt64(assumeNotNull("blocks"."block_count"))) AS "kanon_number";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_blocks";
 
 -- «release/labels 4»
 SELECT 0 AS attribute, COALESCE(SUM(written.row_count), 0) AS foreign_rows FROM «release/labels 2» AS written LEFT JOIN (SELECT DISTINCT "l1" AS label, 1 AS known FROM "kanon_run_interval0") AS labels ON written.label IS NOT DISTINCT FROM labels.label WHERE labels.known IS NULL
@@ -780,13 +731,13 @@ WITH "kanon_run_with_rolled" AS (SELECT "map0".interval_number AS "f0", "map1".i
 CREATE TEMPORARY TABLE "kanon_run_intervals" ENGINE = Memory AS SELECT "chosen0"."c1" + "chosen1"."c1" * 2 AS "code0", vectors.person_count AS person_count, vectors.row_count AS row_count FROM "kanon_run_frequency" AS vectors JOIN (SELECT DISTINCT original, c0, d0, c1 FROM "kanon_run_coded0") AS "chosen0" ON "vectors"."code1" = "chosen0".original JOIN (SELECT DISTINCT original, c0, d0, c1 FROM "kanon_run_coded1") AS "chosen1" ON "vectors"."code3" = "chosen1".original;
 
 -- frequency/marginals
-«frequency/marginals 10»
+«frequency/marginals 1»
 UNION ALL
-«frequency/marginals 11»
+«frequency/marginals 2»
 UNION ALL
-«frequency/marginals 12»
+«frequency/marginals 3»
 UNION ALL
-«frequency/marginals 13»;
+«frequency/marginals 4»;
 
 -- evaluate/node
 SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN ("class_size" >= 3) THEN toDecimal128(class_rows, 0) * class_rows ELSE 0 END) AS "kept_squares", SUM(toDecimal128(class_rows, 0) * class_rows) AS "squares" FROM (SELECT accurateCast(SUM(row_count), 'Int64') AS class_rows, accurateCast(SUM(person_count), 'Int64') AS class_size FROM "kanon_run_intervals" GROUP BY "code0") AS classes;
@@ -892,12 +843,7 @@ INSERT INTO "kanon_run_domain_sensitive1" VALUES
   ('b\\', 'w', 'z', '*');
 
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup_sensitive1" ENGINE = Memory AS SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT DISTINCT "v1" AS value FROM "kanon_run_raw") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2" FROM "kanon_run_domain_sensitive1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0";
-
--- hierarchies/nesting
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain_sensitive1" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_domain_sensitive1" WHERE NOT ("l1" IS NULL) GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
+CREATE TEMPORARY TABLE "kanon_run_lookup_sensitive1" ENGINE = Memory AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT "v1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "v1") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2" FROM "kanon_run_domain_sensitive1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0";
 
 -- hierarchies/coverage
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive1" AS labels JOIN (SELECT "v1" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "v1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
@@ -1122,7 +1068,7 @@ CREATE TEMPORARY TABLE "kanon_run_raw" ENGINE = Memory AS SELECT if«frequency/r
 CREATE TEMPORARY TABLE "kanon_run_known" ENGINE = Memory AS SELECT "q0", accurateCast(toString(row_count), 'Int64') AS row_count FROM "kanon_run_raw" UNION ALL SELECT "q0", accurateCast(toString(0), 'Int64') AS row_count FROM "kanon_run_population0";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_known") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_known" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/coverage
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_known" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value;
@@ -1493,23 +1439,23 @@ CREATE TEMPORARY TABLE "kanon_run_raw" ENGINE = Memory AS SELECT CASE WHEN "kano
 -- frequency/totals
 SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL OR "q2" IS NULL) AS null_rows, (SELECT COUNT(DISTINCT "unit") FROM "kanon_run_raw") AS persons, NULL AS kept_persons, (SELECT MAX(vectors) FROM (SELECT "unit", COUNT(*) AS vectors FROM (SELECT DISTINCT "unit", "q0", "q1", "q2" FROM "kanon_run_raw" WHERE NOT ("unit" IS NULL)) AS person_vectors GROUP BY "unit") AS vectors_per_person) AS most_vectors, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "unit" IS NULL) AS unknown_rows;
 
--- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS(value) < 1e18 AND value = FLOOR(value) THEN CAST(accurateCast(toString(value), 'Int64') AS String) ELSE if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String)) END) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR(value))) < 1e18 AND (FLOOR(value)) = FLOOR((FLOOR(value))) THEN CAST(accurateCast(toString((FLOOR(value))), 'Int64') AS String) ELSE if(match(toTypeName((FLOOR(value))), '^(Nullable\\()?Decimal\\('), toDecimalString((FLOOR(value)), toUInt8(extract(toTypeName((FLOOR(value))), '([0-9]+)\\)+$'))), CAST((FLOOR(value)) AS String)) END) END AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
-
 -- hierarchies/copy
 CREATE TEMPORARY TABLE "kanon_run_domain1" ENGINE = Memory AS SELECT if(match(toTypeName("person"), '^(Nullable\\()?Decimal\\('), toDecimalString("person", toUInt8(extract(toTypeName("person"), '([0-9]+)\\)+$'))), CAST("person" AS String)) AS "l0", if(match(toTypeName("age"), '^(Nullable\\()?Decimal\\('), toDecimalString("age", toUInt8(extract(toTypeName("age"), '([0-9]+)\\)+$'))), CAST("age" AS String)) AS "l1", if(match(toTypeName("sex"), '^(Nullable\\()?Decimal\\('), toDecimalString("sex", toUInt8(extract(toTypeName("sex"), '([0-9]+)\\)+$'))), CAST("sex" AS String)) AS "l2", if(match(toTypeName("weight"), '^(Nullable\\()?Decimal\\('), toDecimalString("weight", toUInt8(extract(toTypeName("weight"), '([0-9]+)\\)+$'))), CAST("weight" AS String)) AS "l3", if(match(toTypeName("dx"), '^(Nullable\\()?Decimal\\('), toDecimalString("dx", toUInt8(extract(toTypeName("dx"), '([0-9]+)\\)+$'))), CAST("dx" AS String)) AS "l4", if(match(toTypeName("seen"), '^(Nullable\\()?Decimal\\('), toDecimalString("seen", toUInt8(extract(toTypeName("seen"), '([0-9]+)\\)+$'))), CAST("seen" AS String)) AS "l5" FROM "clinic"."sexes";
 
 -- hierarchies/domain_summary
 SELECT (SELECT COUNT(*) FROM "kanon_run_domain1") AS row_count, (SELECT COUNT(*) FROM "kanon_run_domain1" WHERE "l0" IS NULL OR "l1" IS NULL OR "l2" IS NULL OR "l3" IS NULL OR "l4" IS NULL OR "l5" IS NULL) AS missing_labels, (SELECT COUNT(*) FROM (SELECT "l0" FROM "kanon_run_domain1" GROUP BY "l0" HAVING COUNT(*) > 1) AS repeated) AS repeated_values, (SELECT COUNT(DISTINCT "l5") FROM "kanon_run_domain1") AS top_labels, (SELECT MIN("l5") FROM "kanon_run_domain1") AS top_label;
 
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS(value) < 1e18 AND value = FLOOR(value) THEN CAST(accurateCast(toString(value), 'Int64') AS String) ELSE if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String)) END) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR(value))) < 1e18 AND (FLOOR(value)) = FLOOR((FLOOR(value))) THEN CAST(accurateCast(toString((FLOOR(value))), 'Int64') AS String) ELSE if(match(toTypeName((FLOOR(value))), '^(Nullable\\()?Decimal\\('), toDecimalString((FLOOR(value)), toUInt8(extract(toTypeName((FLOOR(value))), '([0-9]+)\\)+$'))), CAST((FLOOR(value)) AS String)) END) END AS "l1" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
+
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup1" ENGINE = Memory AS SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."d2", 0) AS "d2", COALESCE(labelled."s2", 1) AS "s2", labelled."l3", COALESCE(labelled."c3", 0) AS "c3", COALESCE(labelled."d3", 0) AS "d3", COALESCE(labelled."s3", 1) AS "s3", labelled."l4", COALESCE(labelled."c4", 0) AS "c4", COALESCE(labelled."s4", 1) AS "s4", '*' AS "l5" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_raw") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2") - 1), 'Int64') AS "d2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", "l3", accurateCast(DENSE_RANK() OVER (ORDER BY "l3"), 'Int64') AS "c3", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3") - 1), 'Int64') AS "d3", accurateCast(COUNT(*) OVER (PARTITION BY "l3"), 'Int32') AS "s3", "l4", accurateCast(DENSE_RANK() OVER (ORDER BY "l4"), 'Int64') AS "c4", accurateCast(COUNT(*) OVER (PARTITION BY "l4"), 'Int32') AS "s4" FROM "kanon_run_domain1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0";
+CREATE TEMPORARY TABLE "kanon_run_lookup1" ENGINE = Memory AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."d2", 0) AS "d2", COALESCE(labelled."s2", 1) AS "s2", labelled."l3", COALESCE(labelled."c3", 0) AS "c3", COALESCE(labelled."d3", 0) AS "d3", COALESCE(labelled."s3", 1) AS "s3", labelled."l4", COALESCE(labelled."c4", 0) AS "c4", COALESCE(labelled."s4", 1) AS "s4", '*' AS "l5" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2") - 1), 'Int64') AS "d2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", "l3", accurateCast(DENSE_RANK() OVER (ORDER BY "l3"), 'Int64') AS "c3", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3") - 1), 'Int64') AS "d3", accurateCast(COUNT(*) OVER (PARTITION BY "l3"), 'Int32') AS "s3", "l4", accurateCast(DENSE_RANK() OVER (ORDER BY "l4"), 'Int64') AS "c4", accurateCast(COUNT(*) OVER (PARTITION BY "l4"), 'Int32') AS "s4" FROM "kanon_run_domain1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0";
 
 -- «hierarchies/lookup_rules 9»
 (match(toTypeName(toTimeZone(value, 'UTC')), '^(Nullable\\()?Decimal\\('), toDecimalString(toTimeZone(value, 'UTC'), toUInt8(extract(toTypeName(toTimeZone(value, 'UTC')), '([0-9]+)\\)+$'))), CAST(toTimeZone(value, 'UTC') AS String))
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup2" ENGINE = Memory AS SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN REPLACE(if«hierarchies/lookup_rules 9», '.', '') = if«hierarchies/lookup_rules 9» THEN if«hierarchies/lookup_rules 9» ELSE TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM if«hierarchies/lookup_rules 9»)) END || '+00') END AS "l0" FROM (SELECT DISTINCT "q2" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup2" ENGINE = Memory AS SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN REPLACE(if«hierarchies/lookup_rules 9», '.', '') = if«hierarchies/lookup_rules 9» THEN if«hierarchies/lookup_rules 9» ELSE TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM if«hierarchies/lookup_rules 9»)) END || '+00') END AS "l0" FROM (SELECT "q2" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q2") AS distinct_values) AS labelled;
 
 -- hierarchies/nesting
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
@@ -1529,45 +1475,28 @@ UNION ALL
 UNION ALL
 «hierarchies/coverage 5»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("c1") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("d1") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 5»
 UNION ALL
-SELECT 1 AS attribute, 2 AS level, MAX("c2") AS most_labels, MAX("d2") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 6»
 UNION ALL
-SELECT 1 AS attribute, 3 AS level, MAX("c3") AS most_labels, MAX("d3") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 7»
 UNION ALL
-SELECT 1 AS attribute, 4 AS level, MAX("c4") AS most_labels, MAX("c4") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 8»
 UNION ALL
-SELECT 2 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("c0") AS most_siblings FROM "kanon_run_lookup2" AS labelled;
+«frequency/label_numbers 10»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_values0" ENGINE = Memory AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", "lookup2"."c0" AS "code7", sensitive.code AS value_code, sensitive.reference_share AS reference_share, vectors.person_count AS person_count, vectors.row_count AS row_count FROM (SELECT "q0", "q1", "q2", "v0", COUNT(DISTINCT "unit") AS person_count, accurateCast(SUM(row_count), 'Int64') AS row_count FROM "kanon_run_raw" GROUP BY "q0", "q1", "q2", "v0") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value JOIN "kanon_run_lookup2" AS "lookup2" ON vectors."q2" IS NOT DISTINCT FROM "lookup2".value JOIN "kanon_run_sensitive0" AS sensitive ON vectors."v0" IS NOT DISTINCT FROM sensitive.value;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" ENGINE = Memory AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", "lookup2"."c0" AS "code7", vectors.person_count AS person_count, vectors.row_count AS row_count FROM (SELECT "q0", "q1", "q2", COUNT(DISTINCT "unit") AS person_count, accurateCast(SUM(row_count), 'Int64') AS row_count FROM "kanon_run_raw" GROUP BY "q0", "q1", "q2") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value JOIN "kanon_run_lookup2" AS "lookup2" ON vectors."q2" IS NOT DISTINCT FROM "lookup2".value;
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 3»
-UNION ALL
-«frequency/marginals 4»
-UNION ALL
-«frequency/marginals 5»
-UNION ALL
-«frequency/marginals 6»
-UNION ALL
-«frequency/marginals 7»
-UNION ALL
-SELECT 2 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS Nullable(Float64)) * LN(label_rows)) AS row_log FROM (SELECT "code7" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code7") AS labels JOIN (SELECT DISTINCT "c0" AS code, "s0" AS "label_size" FROM "kanon_run_lookup2") AS sizes ON labels.code = sizes.code;
 
 -- evaluate/rollup
 CREATE TEMPORARY TABLE "kanon_run_rollup0" ENGINE = Memory AS SELECT MIN(bitAnd("below"."code0", 4611686018427387903)) AS "code0", MIN(bitAnd("below"."code1", 0)) AS "code1", MIN(bitAnd("below"."code2", 4611686018427387903)) AS "code2", MIN(bitAnd("below"."code3", 4611686018427387903)) AS "code3", MIN(bitAnd("below"."code4", 4611686018427387903)) AS "code4", MIN(bitAnd("below"."code5", 4611686018427387903)) AS "code5", MIN(bitAnd("below"."code6", 0)) AS "code6", MIN(bitAnd("below"."code7", 4611686018427387903)) AS "code7", SUM(person_count) AS person_count, accurateCast(SUM(row_count), 'Int64') AS row_count FROM "kanon_run_frequency" AS below GROUP BY "below"."code0", "below"."code5", "below"."code7";
@@ -1869,7 +1798,7 @@ WITH "kanon_run_external" AS «hierarchies/nesting 2»,
 (CASE WHEN lengthUTF8(if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) > 1 THEN substringUTF8(if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String)), 1, 1) || REPEAT('*', lengthUTF8(if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) - 1) ELSE if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String)) END)
 
 -- «hierarchies/nesting 7»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", '*' AS "l3" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_external") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_external" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 6»
 "kanon_run_lookup0" AS «hierarchies/nesting 7»
@@ -1885,7 +1814,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FR
 "kanon_run_lookup0" AS «hierarchies/nesting 7»,
 
 -- «hierarchies/coverage 7»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_external") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_external" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 1»
@@ -2064,13 +1993,6 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/counted 19»
 SELECT "q0", "q1", people FROM «disclosure/attacks/counted 20» AS cases WHERE exposed = 1 ORDER BY risk DESC, "q0", "q1" LIMIT 3;
 
--- hierarchies/nesting
-WITH "kanon_run_domain0" AS (
-SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
-  ('a', 'x', '*'),
-  ('b', 'y', '*')))
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
-
 -- «hierarchies/coverage 8»
 WITH "kanon_run_meanings" AS (SELECT if«frequency/raw 4» AS "q0", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY if«frequency/raw 4»),
 
@@ -2078,7 +2000,7 @@ WITH "kanon_run_meanings" AS (SELECT if«frequency/raw 4» AS "q0", COUNT(*) AS 
 (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1" FROM "kanon_run_domain0")
 
 -- «hierarchies/coverage 9»
-"kanon_run_lookup0" AS (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_meanings") AS found LEFT JOIN «hierarchies/coverage 10» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
+"kanon_run_lookup0" AS (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_meanings" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 10» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/coverage 8»
@@ -2126,7 +2048,7 @@ SELECT "q0", "q1", people FROM «disclosure/attacks/counted 21» AS cases WHERE 
 WITH "kanon_run_joined_people" AS «hierarchies/nesting 11»,
 
 -- «hierarchies/nesting 13»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", '*' AS "l3" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_joined_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_joined_people" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 12»
 "kanon_run_lookup0" AS «hierarchies/nesting 13»
@@ -2142,7 +2064,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FR
 "kanon_run_lookup0" AS «hierarchies/nesting 13»,
 
 -- «hierarchies/coverage 12»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_joined_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_joined_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 10»
@@ -2310,7 +2232,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 WITH "kanon_run_values_0__people" AS «hierarchies/nesting 15»,
 
 -- «hierarchies/nesting 17»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", '*' AS "l3" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_values_0__people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_values_0__people" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 16»
 "kanon_run_lookup0" AS «hierarchies/nesting 17»
@@ -2326,7 +2248,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FR
 "kanon_run_lookup0" AS «hierarchies/nesting 17»,
 
 -- «hierarchies/coverage 14»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_values_0__people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_values_0__people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 14»
@@ -2554,7 +2476,7 @@ SELECT COUNT(*) AS row_count FROM "clinic"."before" AS counted;
 WITH "kanon_run_placed_people" AS «hierarchies/nesting 11»,
 
 -- «hierarchies/nesting 20»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", '*' AS "l3" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_placed_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_placed_people" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 19»
 "kanon_run_lookup0" AS «hierarchies/nesting 20»
@@ -2570,7 +2492,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FR
 "kanon_run_lookup0" AS «hierarchies/nesting 20»,
 
 -- «hierarchies/coverage 16»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_placed_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_placed_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 18»
@@ -2739,7 +2661,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0",
 WITH "kanon_run_ordered_values" AS «hierarchies/nesting 22»,
 
 -- «hierarchies/nesting 24»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", '*' AS "l3" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_ordered_values") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_ordered_values" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 23»
 "kanon_run_lookup0" AS «hierarchies/nesting 24»
@@ -2755,7 +2677,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FR
 "kanon_run_lookup0" AS «hierarchies/nesting 24»,
 
 -- «hierarchies/coverage 18»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_ordered_values") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_ordered_values" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 21»
@@ -2796,7 +2718,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 WITH "kanon_run_consistent_people" AS «hierarchies/nesting 22»,
 
 -- «hierarchies/nesting 27»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", '*' AS "l3" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistent_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_consistent_people" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 26»
 "kanon_run_lookup0" AS «hierarchies/nesting 27»
@@ -2812,7 +2734,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FR
 "kanon_run_lookup0" AS «hierarchies/nesting 27»,
 
 -- «hierarchies/coverage 21»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_consistent_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_consistent_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- «hierarchies/coverage 20»
 "kanon_run_lookup1" AS «hierarchies/coverage 21»
@@ -2958,7 +2880,7 @@ SELECT "q0", "q1", people FROM «disclosure/attacks/counted 52» AS cases WHERE 
 WITH "kanon_run_minimal0_people" AS «hierarchies/nesting 22»,
 
 -- «hierarchies/nesting 30»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_minimal0_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_minimal0_people" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 29»
 "kanon_run_lookup0" AS «hierarchies/nesting 30»
@@ -2972,7 +2894,7 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 "kanon_run_lookup0" AS «hierarchies/nesting 30»,
 
 -- «hierarchies/coverage 25»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_minimal0_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_minimal0_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- «hierarchies/coverage 24»
 "kanon_run_lookup1" AS «hierarchies/coverage 25»
@@ -3047,7 +2969,7 @@ SELECT class_number, cell_rows FROM (SELECT classes.class_number AS class_number
 WITH "kanon_run_guessed0__people" AS «hierarchies/nesting 15»,
 
 -- «hierarchies/nesting 33»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_guessed0__people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_guessed0__people" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 32»
 "kanon_run_lookup0" AS «hierarchies/nesting 33»
@@ -3061,7 +2983,7 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 "kanon_run_lookup0" AS «hierarchies/nesting 33»,
 
 -- «hierarchies/coverage 27»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_guessed0__people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_guessed0__people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 31»
@@ -3179,36 +3101,32 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_known" AS «hierarchies/range 5»,
 
 -- «hierarchies/nesting 35»
-"kanon_run_lookup0" AS (SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_known") AS distinct_values) AS labelled),
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_known" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/nesting 34»
-«hierarchies/nesting 35»
-"kanon_run_domain1" AS (
-SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\\', 'y', '*')))
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+"kanon_run_lookup0" AS «hierarchies/nesting 35»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
 -- «hierarchies/coverage 28»
-(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_known") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
+"kanon_run_lookup0" AS «hierarchies/nesting 35»,
+
+-- «hierarchies/coverage 29»
+(SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_known" GROUP BY "q1") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/nesting 34»
-«hierarchies/nesting 35»
+«hierarchies/coverage 28»
 "kanon_run_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\\', 'y', '*'))),
-"kanon_run_lookup1" AS «hierarchies/coverage 28»
+"kanon_run_lookup1" AS «hierarchies/coverage 29»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_known" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_known" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
@@ -3217,7 +3135,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_valu
 "kanon_run_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 28»,
+"kanon_run_lookup1" AS «hierarchies/coverage 29»,
 
 -- «frequency/population/ambiguous 3»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3226,7 +3144,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_valu
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/nesting 34»
-«hierarchies/nesting 35»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 "kanon_run_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
@@ -3255,7 +3173,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/nesting 34»
-«hierarchies/nesting 35»
+«hierarchies/coverage 28»
 "kanon_run_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
@@ -3282,7 +3200,7 @@ WITH "kanon_run_classes" AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 34»
-«hierarchies/nesting 35»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 2»
 "kanon_run_domain1" AS (
@@ -3305,7 +3223,7 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_classes" WHERE is_top = 1) AS tops, (SEL
 WITH "kanon_run_population1" AS «hierarchies/range 4»,
 «frequency/population/overlap 1»
 «hierarchies/nesting 34»
-«hierarchies/nesting 35»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3346,38 +3264,34 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_widths_known" AS «hierarchies/range 10»,
 
 -- «hierarchies/nesting 37»
-"kanon_run_widths_lookup0" AS (SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_widths_known") AS distinct_values) AS labelled),
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_widths_known" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/range 6»
 «hierarchies/range 8»
 «hierarchies/range 9»
 «hierarchies/nesting 36»
-«hierarchies/nesting 37»
-"kanon_run_widths_domain1" AS (
-SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\\', 'y', '*')))
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_widths_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_widths_domain1" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+"kanon_run_widths_lookup0" AS «hierarchies/nesting 37»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_widths_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 29»
-"kanon_run_widths_lookup1" AS (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_widths_known") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1" FROM "kanon_run_widths_domain1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
+-- «hierarchies/coverage 30»
+"kanon_run_widths_lookup0" AS «hierarchies/nesting 37»,
+
+-- «hierarchies/coverage 31»
+"kanon_run_widths_lookup1" AS (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_widths_known" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1" FROM "kanon_run_widths_domain1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 6»
 «hierarchies/range 8»
 «hierarchies/range 9»
 «hierarchies/nesting 36»
-«hierarchies/nesting 37»
+«hierarchies/coverage 30»
 "kanon_run_widths_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\\', 'y', '*'))),
-«hierarchies/coverage 29»
+«hierarchies/coverage 31»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_widths_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_widths_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_widths_known" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_widths_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_widths_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_widths_known" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
@@ -3426,7 +3340,7 @@ WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 34»
-«hierarchies/nesting 35»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3445,13 +3359,13 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 «hierarchies/range 8»
 «hierarchies/range 9»
 «hierarchies/nesting 36»
-«hierarchies/nesting 37»
+«hierarchies/coverage 30»
 "kanon_run_widths_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\\', 'y', '*'))),
-«hierarchies/coverage 29»
+«hierarchies/coverage 31»
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" > 1.20000000000000016e-08 THEN 0 ELSE class_rows END) AS "violating_rows2", MAX(CASE WHEN "m3" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m3" AS Nullable(Float64)) END) AS "worst3", SUM(CASE WHEN CASE WHEN "m3" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m3" AS Nullable(Float64)) END IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= class_size AND "m3" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m3" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m3" AS Nullable(Float64)) THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= class_size AND "m3" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m3" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m3" AS Nullable(Float64)) THEN 0 ELSE class_rows END) AS "violating_rows3" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 3) AND ("m1" >= 5) AND ("m2" > 1.20000000000000016e-08) AND ("m3" >= class_size AND "m3" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m3" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m3" AS Nullable(Float64))) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+01 * (1 - class_loss) - 3.00000000000000000e+00 * CASE WHEN "m2_own" >= 5 THEN 0 WHEN "m2_own" > 0 THEN toFloat64(1) / CAST("m2_own" AS Nullable(Float64)) ELSE 1 END AS "m2" FROM (SELECT classes."k0" AS "k0", classes."k1" AS "k1", classes."class_rows" AS "class_rows", classes."class_size" AS "class_size", classes."m0" AS "m0", classes."m1" AS "m1", classes."m2_own" AS "m2_own", classes."m3" AS "m3", toFloat64«evaluate/achieved 18» / toFloat64(1.38629436111989057e+00) AS class_loss FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, base."x0" AS "x0", base."x1" AS "x1", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2_own" AS "m2_own", "values1"."m3" AS "m3" FROM (SELECT "q0" AS "k0", "q1" AS "k1", accurateCast(toString(accurateCast(COUNT(*), 'Int64')), 'Int64') AS class_rows, accurateCast(toString(accurateCast(COUNT(*), 'Int64')), 'Int64') AS class_size, MIN«evaluate/achieved 19» AS "x0", MIN«evaluate/achieved 20» AS "x1" FROM «evaluate/achieved 21» AS frequency GROUP BY "q0", "q1") AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m2_own" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN«evaluate/achieved 19» AS "x0", MIN«evaluate/achieved 20» AS "x1" FROM «evaluate/achieved 22» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0" AND base."k1" IS NOT DISTINCT FROM "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m3" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN«evaluate/achieved 19» AS "x0", MIN«evaluate/achieved 20» AS "x1" FROM «evaluate/achieved 23» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS NOT DISTINCT FROM "values1"."k0" AND base."k1" IS NOT DISTINCT FROM "values1"."k1") AS classes LEFT JOIN «evaluate/achieved 24» AS "sizes0" ON classes."x0" = "sizes0".code LEFT JOIN «evaluate/achieved 25» AS "sizes1" ON classes."x1" = "sizes1".code) AS widened) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- verbs/warnings/repeats
@@ -3462,45 +3376,41 @@ WITH "kanon_run_population0" AS «hierarchies/range 2»
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_population0") AS distinct_values WHERE NOT (value IS NULL) AND NOT (CAST(value AS Nullable(Float64)) > -1000000000000000 AND CAST(value AS Nullable(Float64)) < 1000000000000000);
 
 -- «hierarchies/nesting 38»
-"kanon_run_lookup0" AS (SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_population0") AS distinct_values) AS labelled),
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_population0" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/range 1»
-«hierarchies/nesting 38»
-"kanon_run_domain1" AS (
-SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\\', 'y', '*')))
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+"kanon_run_lookup0" AS «hierarchies/nesting 38»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 30»
-(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_population0") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
+-- «hierarchies/coverage 32»
+"kanon_run_lookup0" AS «hierarchies/nesting 38»,
+
+-- «hierarchies/coverage 33»
+(SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_population0" GROUP BY "q1") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 1»
-«hierarchies/nesting 38»
+«hierarchies/coverage 32»
 "kanon_run_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\\', 'y', '*'))),
-"kanon_run_lookup1" AS «hierarchies/coverage 30»
+"kanon_run_lookup1" AS «hierarchies/coverage 33»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
 
 -- «frequency/all_found 10»
-"kanon_run_lookup1" AS «hierarchies/coverage 30»,
+"kanon_run_lookup1" AS «hierarchies/coverage 33»,
 
 -- «frequency/all_found 11»
 (SELECT labelled.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 7» AS labelled)
 
 -- frequency/all_found
 «hierarchies/range 1»
-«hierarchies/nesting 38»
+«hierarchies/coverage 32»
 "kanon_run_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
@@ -3515,7 +3425,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."census" AS whole) AS "there0"
 
 -- evaluate/achieved
 «hierarchies/range 1»
-«hierarchies/nesting 38»
+«hierarchies/coverage 32»
 "kanon_run_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_lookup0" AS meant) AS meanings GROUP BY value, label),
 "kanon_run_classes" AS «frequency/all_found 11»,
 «frequency/population/overlap 2»
@@ -3592,7 +3502,7 @@ SELECT COUNT(*) AS unknown_rows FROM "clinic"."other" AS checked WHERE "checked"
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 34»
-«hierarchies/nesting 35»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3611,13 +3521,13 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 «hierarchies/range 8»
 «hierarchies/range 9»
 «hierarchies/nesting 36»
-«hierarchies/nesting 37»
+«hierarchies/coverage 30»
 "kanon_run_widths_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\\', 'y', '*'))),
-«hierarchies/coverage 29»
+«hierarchies/coverage 31»
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" > 1.20000000000000016e-08 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX(CASE WHEN "m2" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m2" AS Nullable(Float64)) END) AS "worst2", SUM(CASE WHEN CASE WHEN "m2" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m2" AS Nullable(Float64)) END IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= class_size AND "m2" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m2" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m2" AS Nullable(Float64)) THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= class_size AND "m2" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m2" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m2" AS Nullable(Float64)) THEN 0 ELSE class_rows END) AS "violating_rows2" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN ("m0" >= 5) AND ("m1" > 1.20000000000000016e-08) AND ("m2" >= class_size AND "m2" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m2" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m2" AS Nullable(Float64))) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+01 * (1 - class_loss) - 3.00000000000000000e+00 * CASE WHEN "m1_own" >= 5 THEN 0 WHEN "m1_own" > 0 THEN toFloat64(1) / CAST("m1_own" AS Nullable(Float64)) ELSE 1 END AS "m1" FROM (SELECT classes."k0" AS "k0", classes."k1" AS "k1", classes."class_rows" AS "class_rows", classes."class_size" AS "class_size", classes."all_size" AS "all_size", classes."m0" AS "m0", classes."m1_own" AS "m1_own", classes."m2" AS "m2", toFloat64«evaluate/achieved 18» / toFloat64(1.38629436111989057e+00) AS class_loss FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, base."x0" AS "x0", base."x1" AS "x1", "values0"."m0" AS "m0", "values0"."m1_own" AS "m1_own", "values1"."m2" AS "m2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", accurateCast(toString(accurateCast(COUNT(*), 'Int64')), 'Int64') AS class_rows, COUNT(DISTINCT unit) AS class_size, SUM(COUNT(DISTINCT unit)) OVER () AS all_size, MIN«evaluate/achieved 19» AS "x0", MIN«evaluate/achieved 20» AS "x1" FROM «evaluate/achieved 9» AS frequency GROUP BY "q0", "q1") AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1_own" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share, MIN«evaluate/achieved 19» AS "x0", MIN«evaluate/achieved 20» AS "x1" FROM «evaluate/achieved 22» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0" AND base."k1" IS NOT DISTINCT FROM "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m2" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share, MIN«evaluate/achieved 19» AS "x0", MIN«evaluate/achieved 20» AS "x1" FROM «evaluate/achieved 23» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS NOT DISTINCT FROM "values1"."k0" AND base."k1" IS NOT DISTINCT FROM "values1"."k1") AS classes LEFT JOIN «evaluate/achieved 24» AS "sizes0" ON classes."x0" = "sizes0".code LEFT JOIN «evaluate/achieved 25» AS "sizes1" ON classes."x1" = "sizes1".code) AS widened) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- engines/scratch/domain
@@ -3631,26 +3541,18 @@ INSERT INTO "kanon_run_domain0" VALUES
   ('O', 'y', '*');
 
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS found LEFT JOIN «hierarchies/coverage 10» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0";
-
--- hierarchies/nesting
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 10» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0";
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("c1") AS most_siblings FROM "kanon_run_lookup0" AS labelled;
+«frequency/label_numbers 2»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" ENGINE = Memory AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", vectors.row_count AS row_count FROM (SELECT "q0", accurateCast(toString(row_count), 'Int64') AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value;
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»;
 
 -- «evaluate/node 29»
 (SELECT widened.*, 1.20000000000000000e+03 * (1 - class_loss) - 3.00000000000000000e+03 * CASE WHEN "class_size" >= 5 THEN 0 WHEN "class_size" > 0 THEN toFloat64(1) / CAST("class_size" AS Nullable(Float64)) ELSE 1 END AS "m0" FROM (SELECT classes."class_rows" AS "class_rows", classes."class_size" AS "class_size", classes."z0" AS "z0", toFloat64((0.00000000000000000e+00 + CASE WHEN classes."x0" IS NULL THEN 0 ELSE LN(CAST("sizes0".label_size AS Nullable(Float64))) END)) / toFloat64(1.60943791243410028e+00) AS class_loss FROM (SELECT accurateCast(SUM(row_count), 'Int64') AS class_rows, accurateCast(SUM(row_count), 'Int64') AS class_size, MIN("code0") AS "z0", MIN("code0") AS "x0" FROM "kanon_run_frequency" GROUP BY "code0") AS classes LEFT JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_lookup0") AS "sizes0" ON classes."x0" = "sizes0".code) AS widened)
@@ -3696,38 +3598,34 @@ WITH "kanon_run_beliefs0_counted_source" AS «hierarchies/range 12»,
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs0_vectors") AS distinct_values WHERE NOT (value IS NULL) AND NOT (CAST(value AS Nullable(Float64)) > -1000000000000000 AND CAST(value AS Nullable(Float64)) < 1000000000000000);
 
 -- «hierarchies/nesting 39»
-"kanon_run_beliefs0_lookup0" AS (SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs0_vectors") AS distinct_values) AS labelled),
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/range 11»
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
-"kanon_run_beliefs0_domain1" AS (
-SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\\', 'y', '*')))
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs0_domain1" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+"kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 39»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 31»
-(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_beliefs0_vectors") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1" FROM "kanon_run_beliefs0_domain1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
+-- «hierarchies/coverage 34»
+"kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 39»,
+
+-- «hierarchies/coverage 35»
+(SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1" FROM "kanon_run_beliefs0_domain1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 11»
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
+«hierarchies/coverage 34»
 "kanon_run_beliefs0_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\\', 'y', '*'))),
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 31»
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 35»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
@@ -3736,7 +3634,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS do
 "kanon_run_beliefs0_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 5»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 31»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 35»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3746,7 +3644,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS do
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
+«hierarchies/coverage 34»
 «frequency/population/ambiguous 4»
 "kanon_run_beliefs0_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
@@ -3782,7 +3680,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
+«hierarchies/coverage 34»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3827,7 +3725,7 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
+«hierarchies/coverage 34»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3863,7 +3761,7 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
+«hierarchies/coverage 34»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3900,36 +3798,32 @@ WITH "kanon_run_beliefs1_counted_source" AS «hierarchies/range 12»,
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs1_vectors") AS distinct_values WHERE NOT (value IS NULL) AND NOT (CAST(value AS Nullable(Float64)) > -1000000000000000 AND CAST(value AS Nullable(Float64)) < 1000000000000000);
 
 -- «hierarchies/nesting 40»
-"kanon_run_beliefs1_lookup0" AS (SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs1_vectors") AS distinct_values) AS labelled),
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
-"kanon_run_beliefs1_domain1" AS (
-SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\\', 'y', '*')))
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs1_domain1" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+"kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 40»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 32»
-(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_beliefs1_vectors") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1" FROM "kanon_run_beliefs1_domain1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
+-- «hierarchies/coverage 36»
+"kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 40»,
+
+-- «hierarchies/coverage 37»
+(SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1" FROM "kanon_run_beliefs1_domain1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
+«hierarchies/coverage 36»
 "kanon_run_beliefs1_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\\', 'y', '*'))),
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 32»
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 37»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
@@ -3938,7 +3832,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS do
 "kanon_run_beliefs1_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 8»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 32»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 37»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3947,7 +3841,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS do
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
+«hierarchies/coverage 36»
 «frequency/population/ambiguous 7»
 "kanon_run_beliefs1_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
@@ -3982,7 +3876,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
+«hierarchies/coverage 36»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -4026,7 +3920,7 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
+«hierarchies/coverage 36»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -4055,7 +3949,7 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
+«hierarchies/coverage 36»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -4084,7 +3978,7 @@ SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impos
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
+«hierarchies/coverage 34»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -4109,7 +4003,7 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 "kanon_run_beliefs1_counted_source" AS «hierarchies/range 12»,
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
+«hierarchies/coverage 36»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -4141,32 +4035,28 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 WITH "kanon_run_consistency_records" AS «hierarchies/range 7»,
 
 -- «hierarchies/nesting 42»
-"kanon_run_consistency_lookup0" AS (SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistency_records") AS distinct_values) AS labelled),
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_consistency_records" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/nesting 41»
-«hierarchies/nesting 42»
-"kanon_run_consistency_domain1" AS (
-SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\\', 'y', '*')))
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_consistency_domain1" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+"kanon_run_consistency_lookup0" AS «hierarchies/nesting 42»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 33»
-(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_consistency_records") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1" FROM "kanon_run_consistency_domain1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
+-- «hierarchies/coverage 38»
+"kanon_run_consistency_lookup0" AS «hierarchies/nesting 42»,
+
+-- «hierarchies/coverage 39»
+(SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_consistency_records" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1" FROM "kanon_run_consistency_domain1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/nesting 41»
-«hierarchies/nesting 42»
+«hierarchies/coverage 38»
 "kanon_run_consistency_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\\', 'y', '*'))),
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 33»
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 39»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistency_records" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistency_records" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
@@ -4175,14 +4065,14 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS
 "kanon_run_consistency_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_consistency_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 11»
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 33»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 39»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_consistency_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
 «hierarchies/nesting 41»
-«hierarchies/nesting 42»
+«hierarchies/coverage 38»
 «frequency/population/ambiguous 10»
 "kanon_run_consistency_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
@@ -4200,7 +4090,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 
 -- frequency/all_found
 «hierarchies/nesting 41»
-«hierarchies/nesting 42»
+«hierarchies/coverage 38»
 "kanon_run_consistency_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
@@ -4257,7 +4147,7 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS vectors) AS vec
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
-«hierarchies/nesting 42»
+«hierarchies/coverage 38»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4276,7 +4166,7 @@ SELECT (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_numbered"
 -- evaluate/consistency/graph
 «hierarchies/nesting 41»
 "kanon_run_consistency_numbered" AS (SELECT accurateCast(ROW_NUMBER() OVER (ORDER BY "q0", "q1"), 'Int64') AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
-«hierarchies/nesting 42»
+«hierarchies/coverage 38»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/summary 2»
@@ -4301,7 +4191,7 @@ WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 «evaluate/consistency/summary 1»
 "kanon_run_consistency_records" AS «hierarchies/range 7»,
 "kanon_run_consistency_numbered" AS (SELECT accurateCast(ROW_NUMBER() OVER (ORDER BY "q0", "q1"), 'Int64') AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
-«hierarchies/nesting 42»
+«hierarchies/coverage 38»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4321,34 +4211,24 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
   ('0', '0')))
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows3" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 26» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, MIN(CASE WHEN records < fewest_rows THEN records ELSE fewest_rows END) AS "m0", MIN(fewest_rows) AS "m1", MIN(records) AS "m2", MIN(fewest_matches) AS "m3" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT shown."q0" AS "q0", shown."q1" AS "q1", 1 AS value_code, 0 AS reference_share, COALESCE(counted.records, 0) AS records, COALESCE(counted.fewest_rows, 0) AS fewest_rows, COALESCE(accurateCast(toString(matches.l1), 'Int64'), 0) AS fewest_matches, 1 AS row_count FROM "kanon_run_consistency_shown" AS shown LEFT JOIN "kanon_run_consistency_counted" AS counted ON shown.place = counted.place LEFT JOIN "kanon_run_consistency_matches" AS matches ON shown.place = accurateCast(toString(matches.l0), 'Int64')) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0" AND base."k1" IS NOT DISTINCT FROM "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
--- hierarchies/nesting
-WITH "kanon_run_domain_sensitive0" AS (
-SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String), "l3" Nullable(String)',
-  ('a', 'y', 'x', '*'),
-  ('it''s', 'y', 'x', '*'),
-  ('b\\', 'w', 'z', '*')))
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain_sensitive0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_domain_sensitive0" WHERE NOT ("l1" IS NULL) GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
-
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 40»
 WITH "kanon_run_raw0" AS (SELECT if(match(toTypeName("original"."dx"), '^(Nullable\\()?Decimal\\('), toDecimalString("original"."dx", toUInt8(extract(toTypeName("original"."dx"), '([0-9]+)\\)+$'))), CAST("original"."dx" AS String)) AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY if(match(toTypeName("original"."dx"), '^(Nullable\\()?Decimal\\('), toDecimalString("original"."dx", toUInt8(extract(toTypeName("original"."dx"), '([0-9]+)\\)+$'))), CAST("original"."dx" AS String))),
 
--- «hierarchies/coverage 35»
-(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT DISTINCT "v0" AS value FROM "kanon_run_raw0") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2" FROM "kanon_run_domain_sensitive0") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
+-- «hierarchies/coverage 41»
+(SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT "v0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw0" GROUP BY "v0") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2" FROM "kanon_run_domain_sensitive0") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
 
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 42»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive0" AS labels JOIN (SELECT "v0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw0" GROUP BY "v0") AS found ON labels.value IS NOT DISTINCT FROM found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 34»
+«hierarchies/coverage 40»
 "kanon_run_domain_sensitive0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String), "l3" Nullable(String)',
   ('a', 'y', 'x', '*'),
   ('it''s', 'y', 'x', '*'),
   ('b\\', 'w', 'z', '*'))),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 35»
-«hierarchies/coverage 36»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 41»
+«hierarchies/coverage 42»;
 
 -- «evaluate/achieved 27»
 "kanon_run_reference0" AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS Nullable(Float64)) / toFloat64(nullIf(CAST(SUM(reference_count) OVER () AS Nullable(Float64)), 0)), 0) AS reference_share, "group1", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group1") AS Nullable(Float64)) / toFloat64(nullIf(CAST(SUM(reference_count) OVER () AS Nullable(Float64)), 0)), 0) AS "group_share1", "group2", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group2") AS Nullable(Float64)) / toFloat64(nullIf(CAST(SUM(reference_count) OVER () AS Nullable(Float64)), 0)), 0) AS "group_share2" FROM (SELECT counts.value, counts.reference_count, lookup."c1" AS "group1", lookup."c2" AS "group2" FROM «evaluate/achieved 11» AS counts LEFT JOIN "kanon_run_lookup_sensitive0" AS lookup ON counts.value IS NOT DISTINCT FROM lookup.value) AS value_counts)
@@ -4357,41 +4237,41 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT ("m0" IS NULL) AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT ("m0" IS NULL) AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT ("m0" IS NULL) AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 AND SUM(CASE WHEN value_count > 0 AND group1 IS NULL THEN 1 ELSE 0 END) = 0 THEN toFloat64«evaluate/node 6» / toFloat64(3) ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "group1", "group_share1", "group2", "group_share2", SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total, SUM(value_count) OVER (PARTITION BY "k0", "k1", "group1") AS "group_total1", SUM(value_count) OVER (PARTITION BY "k0", "k1", "group2") AS "group_total2" FROM (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share, reference."group1" AS "group1", reference."group_share1" AS "group_share1", reference."group2" AS "group2", reference."group_share2" AS "group_share2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, accurateCast(COUNT(*), 'Int64') AS value_rows, accurateCast(COUNT(*), 'Int64') AS value_count FROM (SELECT "checked"."age" AS "q0", if(match(toTypeName("checked"."sex"), '^(Nullable\\()?Decimal\\('), toDecimalString("checked"."sex", toUInt8(extract(toTypeName("checked"."sex"), '([0-9]+)\\)+$'))), CAST("checked"."sex" AS String)) AS "q1", if(match(toTypeName("checked"."dx"), '^(Nullable\\()?Decimal\\('), toDecimalString("checked"."dx", toUInt8(extract(toTypeName("checked"."dx"), '([0-9]+)\\)+$'))), CAST("checked"."dx" AS String)) AS value_code, 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1", value_code) AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS NOT DISTINCT FROM reference.reference_value) AS counted) AS ranked GROUP BY "k0", "k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked
 
 -- evaluate/achieved
-«hierarchies/coverage 34»
+«hierarchies/coverage 40»
 "kanon_run_domain_sensitive0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String), "l3" Nullable(String)',
   ('a', 'y', 'x', '*'),
   ('it''s', 'y', 'x', '*'),
   ('b\\', 'w', 'z', '*'))),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 35»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 41»,
 «evaluate/achieved 27»
 «evaluate/achieved 28»;
 
 -- «hierarchies/nesting 44»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", '*' AS "l3" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "v0" AS value FROM "kanon_run_raw0") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", '*' AS "l3" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT "v0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw0" GROUP BY "v0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 43»
 "kanon_run_lookup_sensitive0" AS «hierarchies/nesting 44»
 
 -- hierarchies/nesting
-«hierarchies/coverage 34»
+«hierarchies/coverage 40»
 «hierarchies/nesting 43»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT ("l1" IS NULL) GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
 -- hierarchies/coverage
-«hierarchies/coverage 34»
+«hierarchies/coverage 40»
 «hierarchies/nesting 43»
-«hierarchies/coverage 36»;
+«hierarchies/coverage 42»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 34»
+«hierarchies/coverage 40»
 «hierarchies/nesting 43»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1", SUM(CASE WHEN "l2" <> '*' THEN 1 ELSE 0 END) AS "others2" FROM "kanon_run_lookup_sensitive0" AS checked;
 
 -- evaluate/achieved
-«hierarchies/coverage 34»
+«hierarchies/coverage 40»
 "kanon_run_lookup_sensitive0" AS «hierarchies/nesting 44»,
 «evaluate/achieved 27»
 «evaluate/achieved 28»;
@@ -4406,7 +4286,7 @@ WITH "kanon_run_with_earlier_rows" AS (SELECT person, value, DENSE_RANK() OVER (
 WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 22»,
 
 -- «hierarchies/nesting 47»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded0_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 46»
 "kanon_run_lookup0" AS «hierarchies/nesting 47»
@@ -4416,16 +4296,16 @@ WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 22»,
 «hierarchies/nesting 46»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 43»
 "kanon_run_lookup0" AS «hierarchies/nesting 47»,
 
--- «hierarchies/coverage 38»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded0_people") AS distinct_values) AS labelled)
+-- «hierarchies/coverage 44»
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 45»
-«hierarchies/coverage 37»
-"kanon_run_lookup1" AS «hierarchies/coverage 38»
+«hierarchies/coverage 43»
+"kanon_run_lookup1" AS «hierarchies/coverage 44»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
@@ -4455,7 +4335,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT vectors."q0" AS "q0", vectors."q1" AS "q1", vectors."row_count" AS "row_count", cover.label AS "label0" FROM "kanon_run_downcoded0_people" AS vectors JOIN "kanon_run_downcoded0_cover0" AS cover ON vectors."q0" IS NOT DISTINCT FROM cover.value),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 38»,
+"kanon_run_lookup1" AS «hierarchies/coverage 44»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_downcoded0_classes") AS found ON labelled.label IS NOT DISTINCT FROM found.label),
@@ -4475,7 +4355,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 31»
 «disclosure/attacks/level_misses 32»
-«hierarchies/coverage 37»
+«hierarchies/coverage 43»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4493,7 +4373,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 31»
 «disclosure/attacks/level_misses 32»
-«hierarchies/coverage 37»
+«hierarchies/coverage 43»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4516,7 +4396,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 45»
-«hierarchies/coverage 37»
+«hierarchies/coverage 43»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4531,7 +4411,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 45»
-«hierarchies/coverage 37»
+«hierarchies/coverage 43»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4548,7 +4428,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 22»,
 
 -- «hierarchies/nesting 50»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded1_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 49»
 "kanon_run_lookup0" AS «hierarchies/nesting 50»
@@ -4558,16 +4438,16 @@ WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 22»,
 «hierarchies/nesting 49»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 39»
+-- «hierarchies/coverage 45»
 "kanon_run_lookup0" AS «hierarchies/nesting 50»,
 
--- «hierarchies/coverage 40»
-(SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS distinct_values) AS labelled)
+-- «hierarchies/coverage 46»
+(SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 48»
-«hierarchies/coverage 39»
-"kanon_run_lookup1" AS «hierarchies/coverage 40»
+«hierarchies/coverage 45»
+"kanon_run_lookup1" AS «hierarchies/coverage 46»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
@@ -4585,7 +4465,7 @@ WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 24»,
 SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT (found.label IN ('*'))) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT (found.label IN ('*'))) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS label FROM "kanon_run_downcoded1_classes") AS found LEFT JOIN «disclosure/attacks/level_misses 8» AS "level0" ON found.label IS NOT DISTINCT FROM "level0".label LEFT JOIN «disclosure/attacks/level_misses 9» AS "level1" ON found.label IS NOT DISTINCT FROM "level1".label;
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 40»,
+"kanon_run_lookup1" AS «hierarchies/coverage 46»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT lookup.value AS value, 0 AS label_level, COALESCE(lookup."c0", 0) AS label_number, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(if(match(toTypeName("lookup"."l0"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l0", toUInt8(extract(toTypeName("lookup"."l0"), '([0-9]+)\\)+$'))), CAST("lookup"."l0" AS String)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM if(match(toTypeName("lookup"."l0"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l0", toUInt8(extract(toTypeName("lookup"."l0"), '([0-9]+)\\)+$'))), CAST("lookup"."l0" AS String)))) ELSE if(match(toTypeName("lookup"."l0"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l0", toUInt8(extract(toTypeName("lookup"."l0"), '([0-9]+)\\)+$'))), CAST("lookup"."l0" AS String)) END) AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value UNION ALL SELECT lookup.value AS value, 1 AS label_level, 0 AS label_number, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(if(match(toTypeName("lookup"."l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l1", toUInt8(extract(toTypeName("lookup"."l1"), '([0-9]+)\\)+$'))), CAST("lookup"."l1" AS String)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM if(match(toTypeName("lookup"."l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l1", toUInt8(extract(toTypeName("lookup"."l1"), '([0-9]+)\\)+$'))), CAST("lookup"."l1" AS String)))) ELSE if(match(toTypeName("lookup"."l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l1", toUInt8(extract(toTypeName("lookup"."l1"), '([0-9]+)\\)+$'))), CAST("lookup"."l1" AS String)) END) AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value),
@@ -4620,7 +4500,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 39»
+«hierarchies/coverage 45»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4638,7 +4518,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 39»
+«hierarchies/coverage 45»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4658,7 +4538,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 48»
-«hierarchies/coverage 39»
+«hierarchies/coverage 45»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4673,7 +4553,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 48»
-«hierarchies/coverage 39»
+«hierarchies/coverage 45»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4686,8 +4566,8 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE toFloat64(toDecimal128('1.0', 1) * known) / toFloat64(held) END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded1_minimal" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
--- «hierarchies/coverage 41»
-"kanon_run_lookup0" AS (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistent_people") AS found LEFT JOIN «hierarchies/coverage 10» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0"),
+-- «hierarchies/coverage 47»
+"kanon_run_lookup0" AS (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_consistent_people" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 10» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0"),
 
 -- hierarchies/coverage
 «hierarchies/nesting 25»
@@ -4695,7 +4575,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 41»
+«hierarchies/coverage 47»
 «hierarchies/coverage 20»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistent_people" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
@@ -4726,7 +4606,7 @@ UNION ALL
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 41»
+«hierarchies/coverage 47»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
@@ -4748,7 +4628,7 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 41»
+«hierarchies/coverage 47»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
@@ -4771,7 +4651,7 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 41»
+«hierarchies/coverage 47»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
@@ -4795,7 +4675,7 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 41»
+«hierarchies/coverage 47»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',

@@ -10,6 +10,18 @@ CREATE TABLE `kanon_scratch`.`kanon_run_raw` AS SELECT `kanon_source`.`age` AS `
 -- frequency/totals
 SELECT (SELECT SUM(`row_count`) FROM `kanon_scratch`.`kanon_run_raw`) AS `row_count`, (SELECT SUM(`row_count`) FROM `kanon_scratch`.`kanon_run_raw` WHERE `q0` IS NULL OR `q1` IS NULL) AS `null_rows`, NULL AS `persons`, NULL AS `kept_persons`, NULL AS `most_vectors`, NULL AS `unknown_rows`;
 
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_domain1"]', '(the time)');
+
+-- engines/scratch/domain
+CREATE TABLE `kanon_scratch`.`kanon_run_domain1` (`l0` STRING COLLATE UTF8_BINARY NOT NULL, `l1` STRING COLLATE UTF8_BINARY NOT NULL, `l2` STRING COLLATE UTF8_BINARY NOT NULL);
+
+-- engines/scratch/load
+INSERT INTO `kanon_scratch`.`kanon_run_domain1` VALUES
+  ('M', 'x', '*'),
+  ('it\'s', 'x', '*'),
+  ('F\\', 'y', '*');
+
 -- hierarchies/range
 SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_scratch`.`kanon_run_raw`) AS `distinct_values` WHERE NOT `value` IS NULL AND NOT (CAST(`value` AS DOUBLE) > -1000000000000000 AND CAST(`value` AS DOUBLE) < 1000000000000000);
 
@@ -26,36 +38,19 @@ INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch"
 (CASE WHEN CAST(FLOOR((CAST(`value` AS DECIMAL(28, 10)) - CASE WHEN CAST(`value` AS DECIMAL(28, 10)) > `value` THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) < 0 THEN '< 0.0' WHEN CAST(FLOOR((CAST(`value` AS DECIMAL(28, 10)) - CASE WHEN CAST(`value` AS DECIMAL(28, 10)) > `value` THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) >= 800 THEN '>= 80.0' ELSE '[' || CASE WHEN «hierarchies/lookup_rules 2» < 0 THEN '0.0' ELSE CAST(CAST(CAST(«hierarchies/lookup_rules 2» AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS STRING) END || ', ' || CASE WHEN «hierarchies/lookup_rules 3» > 800 THEN '80.0' ELSE CAST(CAST(CAST(«hierarchies/lookup_rules 3» AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS STRING) END || ')' END)
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_scratch`.`kanon_run_raw`) AS `distinct_values`) AS `labelled`;
-
--- engines/scratch/record
-INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_domain1"]', '(the time)');
-
--- engines/scratch/domain
-CREATE TABLE `kanon_scratch`.`kanon_run_domain1` (`l0` STRING COLLATE UTF8_BINARY NOT NULL, `l1` STRING COLLATE UTF8_BINARY NOT NULL, `l2` STRING COLLATE UTF8_BINARY NOT NULL);
-
--- engines/scratch/load
-INSERT INTO `kanon_scratch`.`kanon_run_domain1` VALUES
-  ('M', 'x', '*'),
-  ('it\'s', 'x', '*'),
-  ('F\\', 'y', '*');
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `distinct_values`) AS `labelled`;
 
 -- engines/scratch/record
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_lookup1"]', '(the time)');
 
 -- hierarchies/lookup_rows
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` AS SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_scratch`.`kanon_run_raw`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_scratch`.`kanon_run_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` AS SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q1`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_scratch`.`kanon_run_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`;
 
 -- «hierarchies/nesting 1»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
 
--- «hierarchies/nesting 2»
-SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
-
 -- hierarchies/nesting
-«hierarchies/nesting 1»
-UNION ALL
-«hierarchies/nesting 2»;
+«hierarchies/nesting 1»;
 
 -- «hierarchies/coverage 1»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
@@ -68,14 +63,26 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup
 UNION ALL
 «hierarchies/coverage 2»;
 
--- frequency/widest
-SELECT 0 AS `attribute`, 0 AS `level`, MAX(`c0`) AS `most_labels`, MAX(`d0`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labelled`
+-- «frequency/label_numbers 1»
+SELECT 0 AS `attribute`, 0 AS `level`, MAX(`among_all`) AS `most_labels`, MAX(`among_siblings`) AS `most_siblings`, SUM(CASE WHEN `label_rows` > 0 THEN 1 ELSE 0 END) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(CASE WHEN `label_rows` > 0 THEN `label_size` ELSE 1 END) AS `largest`, SUM(CASE WHEN `label_rows` > 0 THEN CAST(`label_rows` AS DOUBLE) * LN(`label_rows`) ELSE 0 END) AS `row_log` FROM (SELECT `c0` AS `among_all`, MAX(`d0`) AS `among_siblings`, MAX(`s0`) AS `label_size`, SUM(`value_rows`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_lookup0` GROUP BY `c0`) AS `labelled`
+
+-- «frequency/label_numbers 2»
+SELECT 0 AS `attribute`, 1 AS `level`, MAX(`among_all`) AS `most_labels`, MAX(`among_siblings`) AS `most_siblings`, SUM(CASE WHEN `label_rows` > 0 THEN 1 ELSE 0 END) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(CASE WHEN `label_rows` > 0 THEN `label_size` ELSE 1 END) AS `largest`, SUM(CASE WHEN `label_rows` > 0 THEN CAST(`label_rows` AS DOUBLE) * LN(`label_rows`) ELSE 0 END) AS `row_log` FROM (SELECT `c1` AS `among_all`, MAX(`c1`) AS `among_siblings`, MAX(`s1`) AS `label_size`, SUM(`value_rows`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_lookup0` GROUP BY `c1`) AS `labelled`
+
+-- «frequency/label_numbers 3»
+SELECT 1 AS `attribute`, 0 AS `level`, MAX(`among_all`) AS `most_labels`, MAX(`among_siblings`) AS `most_siblings`, SUM(CASE WHEN `label_rows` > 0 THEN 1 ELSE 0 END) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(CASE WHEN `label_rows` > 0 THEN `label_size` ELSE 1 END) AS `largest`, SUM(CASE WHEN `label_rows` > 0 THEN CAST(`label_rows` AS DOUBLE) * LN(`label_rows`) ELSE 0 END) AS `row_log` FROM (SELECT `c0` AS `among_all`, MAX(`d0`) AS `among_siblings`, MAX(`s0`) AS `label_size`, SUM(`value_rows`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_lookup1` GROUP BY `c0`) AS `labelled`
+
+-- «frequency/label_numbers 4»
+SELECT 1 AS `attribute`, 1 AS `level`, MAX(`among_all`) AS `most_labels`, MAX(`among_siblings`) AS `most_siblings`, SUM(CASE WHEN `label_rows` > 0 THEN 1 ELSE 0 END) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(CASE WHEN `label_rows` > 0 THEN `label_size` ELSE 1 END) AS `largest`, SUM(CASE WHEN `label_rows` > 0 THEN CAST(`label_rows` AS DOUBLE) * LN(`label_rows`) ELSE 0 END) AS `row_log` FROM (SELECT `c1` AS `among_all`, MAX(`c1`) AS `among_siblings`, MAX(`s1`) AS `label_size`, SUM(`value_rows`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_lookup1` GROUP BY `c1`) AS `labelled`
+
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS `attribute`, 1 AS `level`, MAX(`c1`) AS `most_labels`, MAX(`c1`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labelled`
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS `attribute`, 0 AS `level`, MAX(`c0`) AS `most_labels`, MAX(`d0`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labelled`
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS `attribute`, 1 AS `level`, MAX(`c1`) AS `most_labels`, MAX(`c1`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labelled`;
+«frequency/label_numbers 4»;
 
 -- engines/scratch/record
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_frequency"]', '(the time)');
@@ -85,21 +92,6 @@ CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT `lookup0`.`c1` AS `
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_raw`;
-
--- «frequency/marginals 1»
-SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT `code1` AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code1`) AS `labels` JOIN (SELECT DISTINCT `c0` AS `code`, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup0`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
-
--- «frequency/marginals 2»
-SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT `code0` AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code0`) AS `labels` JOIN (SELECT DISTINCT `c1` AS `code`, `s1` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup0`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT `code3` AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code3`) AS `labels` JOIN (SELECT DISTINCT `c0` AS `code`, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
-UNION ALL
-SELECT 1 AS `attribute`, 1 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT `code2` AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code2`) AS `labels` JOIN (SELECT DISTINCT `c1` AS `code`, `s1` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS `sizes` ON `labels`.`code` = `sizes`.`code`;
 
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_frequency`) AS `row_count`;
@@ -182,10 +174,10 @@ DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_frequency`;
 DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_lookup1`;
 
 -- engines/scratch/drop
-DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_domain1`;
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_lookup0`;
 
 -- engines/scratch/drop
-DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_lookup0`;
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_domain1`;
 
 -- engines/scratch/forget_run
 DELETE FROM `kanon_scratch`.`kanon_sql_scratch` WHERE `run_id` = 'run';
@@ -196,10 +188,10 @@ SELECT * FROM clinic_visits
 ) AS `kanon_source` GROUP BY CAST(`kanon_source`.`zip` AS STRING) COLLATE UTF8_BINARY, `kanon_source`.`born`;
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 3 THEN SUBSTRING(CAST(`value` AS STRING), 1, 3) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 3) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_scratch`.`kanon_run_raw`) AS `distinct_values`) AS `labelled`;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 3 THEN SUBSTRING(CAST(`value` AS STRING), 1, 3) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 3) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `distinct_values`) AS `labelled`;
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` AS SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(DENSE_RANK() OVER (PARTITION BY `l3` ORDER BY `l2` NULLS LAST) - 1 AS BIGINT) AS `d2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, `l3`, CAST(DENSE_RANK() OVER (ORDER BY `l3` NULLS LAST) AS BIGINT) AS `c3`, CAST(DENSE_RANK() OVER (PARTITION BY `l4` ORDER BY `l3` NULLS LAST) - 1 AS BIGINT) AS `d3`, CAST(COUNT(*) OVER (PARTITION BY `l3`) AS INT) AS `s3`, `l4`, CAST(DENSE_RANK() OVER (ORDER BY `l4` NULLS LAST) AS BIGINT) AS `c4`, CAST(COUNT(*) OVER (PARTITION BY `l4`) AS INT) AS `s4`, '*' AS `l5` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(CAST(`value` AS DATE) AS STRING)) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM `value`) AS STRING) || CASE WHEN EXTRACT(MONTH FROM `value`) < 10 THEN '-0' ELSE '-' END || CAST(EXTRACT(MONTH FROM `value`) AS STRING)) END COLLATE UTF8_BINARY AS `l2`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM `value`) AS STRING) || CASE WHEN EXTRACT(MONTH FROM `value`) <= 3 THEN '-Q1' WHEN EXTRACT(MONTH FROM `value`) <= 6 THEN '-Q2' WHEN EXTRACT(MONTH FROM `value`) <= 9 THEN '-Q3' ELSE '-Q4' END) END COLLATE UTF8_BINARY AS `l3`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM `value`) - ((EXTRACT(YEAR FROM `value`) % 10) + 10) % 10 AS STRING) || '-' || CAST(EXTRACT(YEAR FROM `value`) - ((EXTRACT(YEAR FROM `value`) % 10) + 10) % 10 + 9 AS STRING)) END COLLATE UTF8_BINARY AS `l4` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_scratch`.`kanon_run_raw`) AS `distinct_values`) AS `labelled`;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` AS SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(DENSE_RANK() OVER (PARTITION BY `l3` ORDER BY `l2` NULLS LAST) - 1 AS BIGINT) AS `d2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, `l3`, CAST(DENSE_RANK() OVER (ORDER BY `l3` NULLS LAST) AS BIGINT) AS `c3`, CAST(DENSE_RANK() OVER (PARTITION BY `l4` ORDER BY `l3` NULLS LAST) - 1 AS BIGINT) AS `d3`, CAST(COUNT(*) OVER (PARTITION BY `l3`) AS INT) AS `s3`, `l4`, CAST(DENSE_RANK() OVER (ORDER BY `l4` NULLS LAST) AS BIGINT) AS `c4`, CAST(COUNT(*) OVER (PARTITION BY `l4`) AS INT) AS `s4`, '*' AS `l5` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(CAST(`value` AS DATE) AS STRING)) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM `value`) AS STRING) || CASE WHEN EXTRACT(MONTH FROM `value`) < 10 THEN '-0' ELSE '-' END || CAST(EXTRACT(MONTH FROM `value`) AS STRING)) END COLLATE UTF8_BINARY AS `l2`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM `value`) AS STRING) || CASE WHEN EXTRACT(MONTH FROM `value`) <= 3 THEN '-Q1' WHEN EXTRACT(MONTH FROM `value`) <= 6 THEN '-Q2' WHEN EXTRACT(MONTH FROM `value`) <= 9 THEN '-Q3' ELSE '-Q4' END) END COLLATE UTF8_BINARY AS `l3`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM `value`) - ((EXTRACT(YEAR FROM `value`) % 10) + 10) % 10 AS STRING) || '-' || CAST(EXTRACT(YEAR FROM `value`) - ((EXTRACT(YEAR FROM `value`) % 10) + 10) % 10 + 9 AS STRING)) END COLLATE UTF8_BINARY AS `l4` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q1`) AS `distinct_values`) AS `labelled`;
 
 -- hierarchies/nesting
 «hierarchies/nesting 1»
@@ -220,53 +212,35 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup
 UNION ALL
 «hierarchies/coverage 3»;
 
--- frequency/widest
-SELECT 0 AS `attribute`, 0 AS `level`, MAX(`c0`) AS `most_labels`, MAX(`d0`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labelled`
+-- «frequency/label_numbers 5»
+SELECT 1 AS `attribute`, 1 AS `level`, MAX(`among_all`) AS `most_labels`, MAX(`among_siblings`) AS `most_siblings`, SUM(CASE WHEN `label_rows` > 0 THEN 1 ELSE 0 END) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(CASE WHEN `label_rows` > 0 THEN `label_size` ELSE 1 END) AS `largest`, SUM(CASE WHEN `label_rows` > 0 THEN CAST(`label_rows` AS DOUBLE) * LN(`label_rows`) ELSE 0 END) AS `row_log` FROM (SELECT `c1` AS `among_all`, MAX(`d1`) AS `among_siblings`, MAX(`s1`) AS `label_size`, SUM(`value_rows`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_lookup1` GROUP BY `c1`) AS `labelled`
+
+-- «frequency/label_numbers 6»
+SELECT 1 AS `attribute`, 2 AS `level`, MAX(`among_all`) AS `most_labels`, MAX(`among_siblings`) AS `most_siblings`, SUM(CASE WHEN `label_rows` > 0 THEN 1 ELSE 0 END) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(CASE WHEN `label_rows` > 0 THEN `label_size` ELSE 1 END) AS `largest`, SUM(CASE WHEN `label_rows` > 0 THEN CAST(`label_rows` AS DOUBLE) * LN(`label_rows`) ELSE 0 END) AS `row_log` FROM (SELECT `c2` AS `among_all`, MAX(`d2`) AS `among_siblings`, MAX(`s2`) AS `label_size`, SUM(`value_rows`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_lookup1` GROUP BY `c2`) AS `labelled`
+
+-- «frequency/label_numbers 7»
+SELECT 1 AS `attribute`, 3 AS `level`, MAX(`among_all`) AS `most_labels`, MAX(`among_siblings`) AS `most_siblings`, SUM(CASE WHEN `label_rows` > 0 THEN 1 ELSE 0 END) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(CASE WHEN `label_rows` > 0 THEN `label_size` ELSE 1 END) AS `largest`, SUM(CASE WHEN `label_rows` > 0 THEN CAST(`label_rows` AS DOUBLE) * LN(`label_rows`) ELSE 0 END) AS `row_log` FROM (SELECT `c3` AS `among_all`, MAX(`d3`) AS `among_siblings`, MAX(`s3`) AS `label_size`, SUM(`value_rows`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_lookup1` GROUP BY `c3`) AS `labelled`
+
+-- «frequency/label_numbers 8»
+SELECT 1 AS `attribute`, 4 AS `level`, MAX(`among_all`) AS `most_labels`, MAX(`among_siblings`) AS `most_siblings`, SUM(CASE WHEN `label_rows` > 0 THEN 1 ELSE 0 END) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(CASE WHEN `label_rows` > 0 THEN `label_size` ELSE 1 END) AS `largest`, SUM(CASE WHEN `label_rows` > 0 THEN CAST(`label_rows` AS DOUBLE) * LN(`label_rows`) ELSE 0 END) AS `row_log` FROM (SELECT `c4` AS `among_all`, MAX(`c4`) AS `among_siblings`, MAX(`s4`) AS `label_size`, SUM(`value_rows`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_lookup1` GROUP BY `c4`) AS `labelled`
+
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS `attribute`, 1 AS `level`, MAX(`c1`) AS `most_labels`, MAX(`c1`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labelled`
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS `attribute`, 0 AS `level`, MAX(`c0`) AS `most_labels`, MAX(`d0`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labelled`
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS `attribute`, 1 AS `level`, MAX(`c1`) AS `most_labels`, MAX(`d1`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labelled`
+«frequency/label_numbers 5»
 UNION ALL
-SELECT 1 AS `attribute`, 2 AS `level`, MAX(`c2`) AS `most_labels`, MAX(`d2`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labelled`
+«frequency/label_numbers 6»
 UNION ALL
-SELECT 1 AS `attribute`, 3 AS `level`, MAX(`c3`) AS `most_labels`, MAX(`d3`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labelled`
+«frequency/label_numbers 7»
 UNION ALL
-SELECT 1 AS `attribute`, 4 AS `level`, MAX(`c4`) AS `most_labels`, MAX(`c4`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labelled`;
+«frequency/label_numbers 8»;
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT `lookup0`.`c1` AS `code0`, `lookup0`.`c0` AS `code1`, `lookup1`.`c4` AS `code2`, `lookup1`.`c3` AS `code3`, `lookup1`.`c2` AS `code4`, `lookup1`.`c1` AS `code5`, `lookup1`.`c0` AS `code6`, `vectors`.`row_count` AS `row_count` FROM (SELECT `q0`, `q1`, CAST(`row_count` AS BIGINT) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` WHERE NOT `q0` IS NULL AND NOT `q1` IS NULL) AS `vectors` JOIN `kanon_scratch`.`kanon_run_lookup0` AS `lookup0` ON `vectors`.`q0` IS NOT DISTINCT FROM `lookup0`.`value` JOIN `kanon_scratch`.`kanon_run_lookup1` AS `lookup1` ON `vectors`.`q1` IS NOT DISTINCT FROM `lookup1`.`value`;
-
--- «frequency/marginals 3»
-SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT `code6` AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code6`) AS `labels` JOIN (SELECT DISTINCT `c0` AS `code`, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
-
--- «frequency/marginals 4»
-SELECT 1 AS `attribute`, 1 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT `code5` AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code5`) AS `labels` JOIN (SELECT DISTINCT `c1` AS `code`, `s1` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
-
--- «frequency/marginals 5»
-SELECT 1 AS `attribute`, 2 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT `code4` AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code4`) AS `labels` JOIN (SELECT DISTINCT `c2` AS `code`, `s2` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
-
--- «frequency/marginals 6»
-SELECT 1 AS `attribute`, 3 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT `code3` AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code3`) AS `labels` JOIN (SELECT DISTINCT `c3` AS `code`, `s3` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
-
--- «frequency/marginals 7»
-SELECT 1 AS `attribute`, 4 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT `code2` AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code2`) AS `labels` JOIN (SELECT DISTINCT `c4` AS `code`, `s4` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 3»
-UNION ALL
-«frequency/marginals 4»
-UNION ALL
-«frequency/marginals 5»
-UNION ALL
-«frequency/marginals 6»
-UNION ALL
-«frequency/marginals 7»;
 
 -- evaluate/node
 SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN `satisfied` = 1 THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN `satisfied` = 1 THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, SUM(CASE WHEN NOT (`satisfied` = 1) THEN `class_rows` * LN(`sharing_0`) ELSE 0 END) AS `suppressed_log_0`, SUM(CASE WHEN NOT (`satisfied` = 1) THEN `class_rows` * LN(`sharing_1`) ELSE 0 END) AS `suppressed_log_1` FROM (SELECT `flagged`.*, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) OVER (PARTITION BY `z0`) AS `sharing_0`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) OVER (PARTITION BY `z1`) AS `sharing_1` FROM (SELECT `k0`, `k1`, `z0`, `z1`, `class_rows`, `class_size`, CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `code1` AS `k0`, `code6` AS `k1`, CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`row_count`) AS BIGINT) AS `class_size`, MIN(`code1`) AS `z0`, MIN(`code6`) AS `z1` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code1`, `code6`) AS `classes`) AS `flagged`) AS `classes`;
@@ -297,7 +271,7 @@ CREATE TABLE `kanon_scratch`.`kanon_run_raw` AS SELECT CAST(`kanon_source`.`age`
 SELECT (SELECT SUM(`row_count`) FROM `kanon_scratch`.`kanon_run_raw`) AS `row_count`, (SELECT SUM(`row_count`) FROM `kanon_scratch`.`kanon_run_raw` WHERE `q0` IS NULL) AS `null_rows`, NULL AS `persons`, NULL AS `kept_persons`, NULL AS `most_vectors`, NULL AS `unknown_rows`;
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20)) < 1e18 AND (FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20) = FLOOR((FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20)) THEN CAST(CAST((FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20) AS BIGINT) AS STRING) ELSE CASE WHEN CAST((FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20) AS STRING) LIKE '%E%' AND ABS((FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20)) >= 0.0001 AND ABS((FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20)) < 1e16 THEN REGEXP_REPLACE(CAST(CAST(CAST((FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20) AS STRING) AS DECIMAL(38, 21)) AS STRING), '0+$', '') ELSE CAST((FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20) AS STRING) END END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST((CASE WHEN `value` < 40 THEN 'young' END) AS STRING)) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_scratch`.`kanon_run_raw`) AS `distinct_values`) AS `labelled`;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20)) < 1e18 AND (FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20) = FLOOR((FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20)) THEN CAST(CAST((FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20) AS BIGINT) AS STRING) ELSE CASE WHEN CAST((FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20) AS STRING) LIKE '%E%' AND ABS((FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20)) >= 0.0001 AND ABS((FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20)) < 1e16 THEN REGEXP_REPLACE(CAST(CAST(CAST((FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20) AS STRING) AS DECIMAL(38, 21)) AS STRING), '0+$', '') ELSE CAST((FLOOR(CAST(`value` AS DOUBLE) / 10) DIV 2 * 20) AS STRING) END END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST((CASE WHEN `value` < 40 THEN 'young' END) AS STRING)) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `distinct_values`) AS `labelled`;
 
 -- hierarchies/nesting
 «hierarchies/nesting 1»
@@ -307,22 +281,15 @@ SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 -- hierarchies/coverage
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
--- frequency/widest
-SELECT 0 AS `attribute`, 0 AS `level`, MAX(`c0`) AS `most_labels`, MAX(`d0`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labelled`
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS `attribute`, 1 AS `level`, MAX(`c1`) AS `most_labels`, MAX(`d1`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labelled`
+SELECT 0 AS `attribute`, 1 AS `level`, MAX(`among_all`) AS `most_labels`, MAX(`among_siblings`) AS `most_siblings`, SUM(CASE WHEN `label_rows` > 0 THEN 1 ELSE 0 END) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(CASE WHEN `label_rows` > 0 THEN `label_size` ELSE 1 END) AS `largest`, SUM(CASE WHEN `label_rows` > 0 THEN CAST(`label_rows` AS DOUBLE) * LN(`label_rows`) ELSE 0 END) AS `row_log` FROM (SELECT `c1` AS `among_all`, MAX(`d1`) AS `among_siblings`, MAX(`s1`) AS `label_size`, SUM(`value_rows`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_lookup0` GROUP BY `c1`) AS `labelled`
 UNION ALL
-SELECT 0 AS `attribute`, 2 AS `level`, MAX(`c2`) AS `most_labels`, MAX(`c2`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labelled`;
+SELECT 0 AS `attribute`, 2 AS `level`, MAX(`among_all`) AS `most_labels`, MAX(`among_siblings`) AS `most_siblings`, SUM(CASE WHEN `label_rows` > 0 THEN 1 ELSE 0 END) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(CASE WHEN `label_rows` > 0 THEN `label_size` ELSE 1 END) AS `largest`, SUM(CASE WHEN `label_rows` > 0 THEN CAST(`label_rows` AS DOUBLE) * LN(`label_rows`) ELSE 0 END) AS `row_log` FROM (SELECT `c2` AS `among_all`, MAX(`c2`) AS `among_siblings`, MAX(`s2`) AS `label_size`, SUM(`value_rows`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_lookup0` GROUP BY `c2`) AS `labelled`;
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT `lookup0`.`c2` AS `code0`, `lookup0`.`c1` AS `code1`, `lookup0`.`c0` AS `code2`, `vectors`.`row_count` AS `row_count` FROM (SELECT `q0`, CAST(`row_count` AS BIGINT) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw`) AS `vectors` JOIN `kanon_scratch`.`kanon_run_lookup0` AS `lookup0` ON `vectors`.`q0` IS NOT DISTINCT FROM `lookup0`.`value`;
-
--- frequency/marginals
-SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT `code2` AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code2`) AS `labels` JOIN (SELECT DISTINCT `c0` AS `code`, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup0`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
-UNION ALL
-SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT `code1` AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code1`) AS `labels` JOIN (SELECT DISTINCT `c1` AS `code`, `s1` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup0`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
-UNION ALL
-SELECT 0 AS `attribute`, 2 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT `code0` AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code0`) AS `labels` JOIN (SELECT DISTINCT `c2` AS `code`, `s2` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup0`) AS `sizes` ON `labels`.`code` = `sizes`.`code`;
 
 -- evaluate/node
 SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (`class_size` >= 3) THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, SUM(CASE WHEN (`class_size` >= 3) THEN CAST(`class_rows` AS DOUBLE) ELSE 0 END) AS `kept_vectors`, SUM(CAST(`class_rows` AS DOUBLE)) AS `vectors` FROM (SELECT CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`row_count`) AS BIGINT) AS `class_size` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code2`) AS `classes`;
@@ -346,7 +313,7 @@ INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pend
 CREATE TABLE `kanon_scratch`.`kanon_run_raw` AS SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `v0`, COUNT(*) AS `row_count` FROM `clinic`.`visits` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY;
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_scratch`.`kanon_run_raw`) AS `distinct_values`) AS `labelled`;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `distinct_values`) AS `labelled`;
 
 -- «hierarchies/coverage 4»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
@@ -354,8 +321,11 @@ SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup
 -- hierarchies/coverage
 «hierarchies/coverage 4»;
 
--- frequency/widest
-SELECT 0 AS `attribute`, 0 AS `level`, MAX(`c0`) AS `most_labels`, MAX(`c0`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labelled`;
+-- «frequency/label_numbers 9»
+SELECT 0 AS `attribute`, 0 AS `level`, MAX(`among_all`) AS `most_labels`, MAX(`among_siblings`) AS `most_siblings`, SUM(CASE WHEN `label_rows` > 0 THEN 1 ELSE 0 END) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(CASE WHEN `label_rows` > 0 THEN `label_size` ELSE 1 END) AS `largest`, SUM(CASE WHEN `label_rows` > 0 THEN CAST(`label_rows` AS DOUBLE) * LN(`label_rows`) ELSE 0 END) AS `row_log` FROM (SELECT `c0` AS `among_all`, MAX(`c0`) AS `among_siblings`, MAX(`s0`) AS `label_size`, SUM(`value_rows`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_lookup0` GROUP BY `c0`) AS `labelled`
+
+-- frequency/label_numbers
+«frequency/label_numbers 9»;
 
 -- engines/scratch/record
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_sensitive0"]', '(the time)');
@@ -371,12 +341,6 @@ CREATE TABLE `kanon_scratch`.`kanon_run_values0` AS SELECT `lookup0`.`c0` AS `co
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT `lookup0`.`c0` AS `code0`, `vectors`.`row_count` AS `row_count` FROM (SELECT `q0`, CAST(SUM(`row_count`) AS BIGINT) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `vectors` JOIN `kanon_scratch`.`kanon_run_lookup0` AS `lookup0` ON `vectors`.`q0` IS NOT DISTINCT FROM `lookup0`.`value`;
-
--- «frequency/marginals 8»
-SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT `code0` AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code0`) AS `labels` JOIN (SELECT DISTINCT `c0` AS `code`, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup0`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
-
--- frequency/marginals
-«frequency/marginals 8»;
 
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_frequency`) + (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_values0`) AS `row_count`;
@@ -442,41 +406,28 @@ CREATE TABLE `kanon_scratch`.`kanon_run_raw` AS SELECT `kanon_source`.`age` AS `
 (CAST(FLOOR((CAST(`value` AS DECIMAL(28, 10)) - CASE WHEN CAST(`value` AS DECIMAL(28, 10)) > `value` THEN 0.0000000001 ELSE 0 END) * 1) AS BIGINT) - (((CAST(FLOOR((CAST(`value` AS DECIMAL(28, 10)) - CASE WHEN CAST(`value` AS DECIMAL(28, 10)) > `value` THEN 0.0000000001 ELSE 0 END) * 1) AS BIGINT) - 0) % 5) + 5) % 5)
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE ('[' || CAST(«hierarchies/lookup_rules 4» AS STRING) || ', ' || CAST((«hierarchies/lookup_rules 4» + 5) AS STRING) || ')') END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_scratch`.`kanon_run_raw`) AS `distinct_values`) AS `labelled`;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE ('[' || CAST(«hierarchies/lookup_rules 4» AS STRING) || ', ' || CAST((«hierarchies/lookup_rules 4» + 5) AS STRING) || ')') END COLLATE UTF8_BINARY AS `l1` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `distinct_values`) AS `labelled`;
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` AS SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_scratch`.`kanon_run_raw`) AS `distinct_values`) AS `labelled`;
-
--- hierarchies/nesting
-«hierarchies/nesting 1»;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` AS SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q1`) AS `distinct_values`) AS `labelled`;
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
--- frequency/widest
-SELECT 0 AS `attribute`, 0 AS `level`, MAX(`c0`) AS `most_labels`, MAX(`d0`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labelled`
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS `attribute`, 1 AS `level`, MAX(`c1`) AS `most_labels`, MAX(`c1`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labelled`
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS `attribute`, 0 AS `level`, MAX(`c0`) AS `most_labels`, MAX(`c0`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labelled`;
+SELECT 1 AS `attribute`, 0 AS `level`, MAX(`among_all`) AS `most_labels`, MAX(`among_siblings`) AS `most_siblings`, SUM(CASE WHEN `label_rows` > 0 THEN 1 ELSE 0 END) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(CASE WHEN `label_rows` > 0 THEN `label_size` ELSE 1 END) AS `largest`, SUM(CASE WHEN `label_rows` > 0 THEN CAST(`label_rows` AS DOUBLE) * LN(`label_rows`) ELSE 0 END) AS `row_log` FROM (SELECT `c0` AS `among_all`, MAX(`c0`) AS `among_siblings`, MAX(`s0`) AS `label_size`, SUM(`value_rows`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_lookup1` GROUP BY `c0`) AS `labelled`;
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_values0` AS SELECT `lookup0`.`c1` AS `code0`, `lookup0`.`c0` AS `code1`, `lookup1`.`c0` AS `code2`, `sensitive`.`code` AS `value_code`, `sensitive`.`reference_share` AS `reference_share`, `vectors`.`row_count` AS `row_count` FROM (SELECT `q0`, `q1`, `v0`, CAST(`row_count` AS BIGINT) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw`) AS `vectors` JOIN `kanon_scratch`.`kanon_run_lookup0` AS `lookup0` ON `vectors`.`q0` IS NOT DISTINCT FROM `lookup0`.`value` JOIN `kanon_scratch`.`kanon_run_lookup1` AS `lookup1` ON `vectors`.`q1` IS NOT DISTINCT FROM `lookup1`.`value` JOIN `kanon_scratch`.`kanon_run_sensitive0` AS `sensitive` ON `vectors`.`v0` IS NOT DISTINCT FROM `sensitive`.`value`;
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT `lookup0`.`c1` AS `code0`, `lookup0`.`c0` AS `code1`, `lookup1`.`c0` AS `code2`, `vectors`.`row_count` AS `row_count` FROM (SELECT `q0`, `q1`, CAST(SUM(`row_count`) AS BIGINT) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`, `q1`) AS `vectors` JOIN `kanon_scratch`.`kanon_run_lookup0` AS `lookup0` ON `vectors`.`q0` IS NOT DISTINCT FROM `lookup0`.`value` JOIN `kanon_scratch`.`kanon_run_lookup1` AS `lookup1` ON `vectors`.`q1` IS NOT DISTINCT FROM `lookup1`.`value`;
-
--- «frequency/marginals 9»
-SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT `code2` AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code2`) AS `labels` JOIN (SELECT DISTINCT `c0` AS `code`, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 9»;
 
 -- «evaluate/node 4»
 (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share` FROM (SELECT `code1` AS `k0`, `code2` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share` FROM `kanon_scratch`.`kanon_run_values0` GROUP BY `code1`, `code2`, `value_code`) AS `counted`)
@@ -503,10 +454,7 @@ SELECT (SELECT SUM(`row_count`) FROM `kanon_scratch`.`kanon_run_raw`) AS `row_co
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_lookup2"]', '(the time)');
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup2` AS SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q2` AS `value` FROM `kanon_scratch`.`kanon_run_raw`) AS `distinct_values`) AS `labelled`;
-
--- hierarchies/nesting
-«hierarchies/nesting 2»;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup2` AS SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q2` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q2`) AS `distinct_values`) AS `labelled`;
 
 -- «hierarchies/coverage 5»
 SELECT 2 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup2`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup2` AS `labels` JOIN (SELECT `q2` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q2`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
@@ -518,26 +466,20 @@ UNION ALL
 UNION ALL
 «hierarchies/coverage 5»;
 
--- frequency/widest
-SELECT 0 AS `attribute`, 0 AS `level`, MAX(`c0`) AS `most_labels`, MAX(`c0`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labelled`
+-- «frequency/label_numbers 10»
+SELECT 2 AS `attribute`, 0 AS `level`, MAX(`among_all`) AS `most_labels`, MAX(`among_siblings`) AS `most_siblings`, SUM(CASE WHEN `label_rows` > 0 THEN 1 ELSE 0 END) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(CASE WHEN `label_rows` > 0 THEN `label_size` ELSE 1 END) AS `largest`, SUM(CASE WHEN `label_rows` > 0 THEN CAST(`label_rows` AS DOUBLE) * LN(`label_rows`) ELSE 0 END) AS `row_log` FROM (SELECT `c0` AS `among_all`, MAX(`c0`) AS `among_siblings`, MAX(`s0`) AS `label_size`, SUM(`value_rows`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_lookup2` GROUP BY `c0`) AS `labelled`
+
+-- frequency/label_numbers
+«frequency/label_numbers 9»
 UNION ALL
-SELECT 1 AS `attribute`, 0 AS `level`, MAX(`c0`) AS `most_labels`, MAX(`d0`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labelled`
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS `attribute`, 1 AS `level`, MAX(`c1`) AS `most_labels`, MAX(`c1`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labelled`
+«frequency/label_numbers 4»
 UNION ALL
-SELECT 2 AS `attribute`, 0 AS `level`, MAX(`c0`) AS `most_labels`, MAX(`c0`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup2` AS `labelled`;
+«frequency/label_numbers 10»;
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT `lookup0`.`c0` AS `code0`, `lookup1`.`c1` AS `code1`, `lookup1`.`c0` AS `code2`, `lookup2`.`c0` AS `code3`, `vectors`.`row_count` AS `row_count` FROM (SELECT `q0`, `q1`, `q2`, CAST(`row_count` AS BIGINT) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw`) AS `vectors` JOIN `kanon_scratch`.`kanon_run_lookup0` AS `lookup0` ON `vectors`.`q0` IS NOT DISTINCT FROM `lookup0`.`value` JOIN `kanon_scratch`.`kanon_run_lookup1` AS `lookup1` ON `vectors`.`q1` IS NOT DISTINCT FROM `lookup1`.`value` JOIN `kanon_scratch`.`kanon_run_lookup2` AS `lookup2` ON `vectors`.`q2` IS NOT DISTINCT FROM `lookup2`.`value`;
-
--- frequency/marginals
-«frequency/marginals 8»
-UNION ALL
-«frequency/marginals 9»
-UNION ALL
-SELECT 1 AS `attribute`, 1 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT `code1` AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code1`) AS `labels` JOIN (SELECT DISTINCT `c1` AS `code`, `s1` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
-UNION ALL
-SELECT 2 AS `attribute`, 0 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT `code3` AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code3`) AS `labels` JOIN (SELECT DISTINCT `c0` AS `code`, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup2`) AS `sizes` ON `labels`.`code` = `sizes`.`code`;
 
 -- engines/scratch/record
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_order0"]', '(the time)');
@@ -628,26 +570,26 @@ INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch"
 -- evaluate/partitions/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_intervals` AS SELECT `chosen0`.`c1` + `chosen1`.`c1` * 2 + `chosen2`.`c1` * 4 AS `code0`, `vectors`.`row_count` AS `row_count` FROM `kanon_scratch`.`kanon_run_frequency` AS `vectors` JOIN (SELECT DISTINCT `original`, `c0`, `d0`, `c1` FROM `kanon_scratch`.`kanon_run_coded0`) AS `chosen0` ON `vectors`.`code0` = `chosen0`.`original` JOIN (SELECT DISTINCT `original`, `c0`, `d0`, `c1` FROM `kanon_scratch`.`kanon_run_coded1`) AS `chosen1` ON `vectors`.`code2` = `chosen1`.`original` JOIN (SELECT DISTINCT `original`, `c0`, `d0`, `c1` FROM `kanon_scratch`.`kanon_run_coded2`) AS `chosen2` ON `vectors`.`code3` = `chosen2`.`original`;
 
--- «frequency/marginals 10»
+-- «frequency/marginals 1»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT (`code0` & 1) AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_intervals` GROUP BY (`code0` & 1)) AS `labels` JOIN (SELECT DISTINCT `c1` AS `code`, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_coded0`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
 
--- «frequency/marginals 11»
+-- «frequency/marginals 2»
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT (`code0` & 1) AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_intervals` GROUP BY (`code0` & 1)) AS `labels` JOIN (SELECT DISTINCT `c1` AS `code`, `s1` AS `label_size` FROM `kanon_scratch`.`kanon_run_coded0`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
 
--- «frequency/marginals 12»
+-- «frequency/marginals 3»
 SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT (`code0` & 2) AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_intervals` GROUP BY (`code0` & 2)) AS `labels` JOIN (SELECT DISTINCT `c1` * 2 AS `code`, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_coded1`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
 
--- «frequency/marginals 13»
+-- «frequency/marginals 4»
 SELECT 1 AS `attribute`, 1 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT (`code0` & 2) AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_intervals` GROUP BY (`code0` & 2)) AS `labels` JOIN (SELECT DISTINCT `c1` * 2 AS `code`, `s1` AS `label_size` FROM `kanon_scratch`.`kanon_run_coded1`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
 
 -- frequency/marginals
-«frequency/marginals 10»
+«frequency/marginals 1»
 UNION ALL
-«frequency/marginals 11»
+«frequency/marginals 2»
 UNION ALL
-«frequency/marginals 12»
+«frequency/marginals 3»
 UNION ALL
-«frequency/marginals 13»
+«frequency/marginals 4»
 UNION ALL
 SELECT 2 AS `attribute`, 0 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT (`code0` & 4) AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_intervals` GROUP BY (`code0` & 4)) AS `labels` JOIN (SELECT DISTINCT `c1` * 4 AS `code`, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_coded2`) AS `sizes` ON `labels`.`code` = `sizes`.`code`
 UNION ALL
@@ -864,13 +806,13 @@ WITH `kanon_run_with_rolled` AS (SELECT `map0`.`interval_number` AS `f0`, `map1`
 CREATE TABLE `kanon_scratch`.`kanon_run_intervals` AS SELECT `chosen0`.`c1` + `chosen1`.`c1` * 2 AS `code0`, `vectors`.`person_count` AS `person_count`, `vectors`.`row_count` AS `row_count` FROM `kanon_scratch`.`kanon_run_frequency` AS `vectors` JOIN (SELECT DISTINCT `original`, `c0`, `d0`, `c1` FROM `kanon_scratch`.`kanon_run_coded0`) AS `chosen0` ON `vectors`.`code1` = `chosen0`.`original` JOIN (SELECT DISTINCT `original`, `c0`, `d0`, `c1` FROM `kanon_scratch`.`kanon_run_coded1`) AS `chosen1` ON `vectors`.`code3` = `chosen1`.`original`;
 
 -- frequency/marginals
-«frequency/marginals 10»
+«frequency/marginals 1»
 UNION ALL
-«frequency/marginals 11»
+«frequency/marginals 2»
 UNION ALL
-«frequency/marginals 12»
+«frequency/marginals 3»
 UNION ALL
-«frequency/marginals 13»;
+«frequency/marginals 4»;
 
 -- evaluate/node
 SELECT 0 AS `node`, COUNT(*) AS `classes`, SUM(CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END) AS `kept_classes`, SUM(CASE WHEN (`class_size` >= 3) THEN 0 ELSE `class_rows` END) AS `suppressed`, 0 AS `suppressed_monotone`, SUM(`class_rows`) AS `judged_rows`, SUM(`class_size`) AS `judged_sizes`, SUM(CASE WHEN (`class_size` >= 3) THEN `class_rows` * `class_rows` ELSE 0 END) AS `kept_squares`, SUM(`class_rows` * `class_rows`) AS `squares` FROM (SELECT CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`person_count`) AS BIGINT) AS `class_size` FROM `kanon_scratch`.`kanon_run_intervals` GROUP BY `code0`) AS `classes`;
@@ -985,12 +927,7 @@ INSERT INTO `kanon_scratch`.`kanon_run_domain_sensitive1` VALUES
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_lookup_sensitive1"]', '(the time)');
 
 -- hierarchies/lookup_rows
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup_sensitive1` AS SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`d1`, 0) AS `d1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, `labelled`.`l2`, COALESCE(`labelled`.`c2`, 0) AS `c2`, COALESCE(`labelled`.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT DISTINCT `v1` AS `value` FROM `kanon_scratch`.`kanon_run_raw`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2` FROM `kanon_scratch`.`kanon_run_domain_sensitive1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`;
-
--- hierarchies/nesting
-SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_domain_sensitive1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
-UNION ALL
-SELECT 1 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_scratch`.`kanon_run_domain_sensitive1` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup_sensitive1` AS SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`d1`, 0) AS `d1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, `labelled`.`l2`, COALESCE(`labelled`.`c2`, 0) AS `c2`, COALESCE(`labelled`.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT `v1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `v1`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2` FROM `kanon_scratch`.`kanon_run_domain_sensitive1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`;
 
 -- hierarchies/coverage
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup_sensitive1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup_sensitive1` AS `labels` JOIN (SELECT `v1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `v1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -1200,7 +1137,7 @@ INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch"
 CREATE TABLE `kanon_scratch`.`kanon_run_known` AS SELECT `q0`, CAST(`row_count` AS BIGINT) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` UNION ALL SELECT `q0`, CAST(0 AS BIGINT) AS `row_count` FROM `kanon_scratch`.`kanon_run_population0`;
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_scratch`.`kanon_run_known`) AS `distinct_values`) AS `labelled`;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_known` GROUP BY `q0`) AS `distinct_values`) AS `labelled`;
 
 -- hierarchies/coverage
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_known` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -1659,25 +1596,25 @@ CREATE TABLE `kanon_scratch`.`kanon_run_raw` AS SELECT `kanon_source`.`weight` A
 -- frequency/totals
 SELECT (SELECT SUM(`row_count`) FROM `kanon_scratch`.`kanon_run_raw`) AS `row_count`, (SELECT SUM(`row_count`) FROM `kanon_scratch`.`kanon_run_raw` WHERE `q0` IS NULL OR `q1` IS NULL OR `q2` IS NULL) AS `null_rows`, (SELECT COUNT(DISTINCT `unit`) FROM `kanon_scratch`.`kanon_run_raw`) AS `persons`, NULL AS `kept_persons`, (SELECT MAX(`vectors`) FROM (SELECT `unit`, COUNT(*) AS `vectors` FROM (SELECT DISTINCT `unit`, `q0`, `q1`, `q2` FROM `kanon_scratch`.`kanon_run_raw` WHERE NOT `unit` IS NULL) AS `person_vectors` GROUP BY `unit`) AS `vectors_per_person`) AS `most_vectors`, (SELECT SUM(`row_count`) FROM `kanon_scratch`.`kanon_run_raw` WHERE `unit` IS NULL) AS `unknown_rows`;
 
--- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN ABS(`value`) < 1e18 AND `value` = FLOOR(`value`) THEN CAST(CAST(`value` AS BIGINT) AS STRING) ELSE CASE WHEN CAST(`value` AS STRING) LIKE '%E%' AND ABS(`value`) >= 0.0001 AND ABS(`value`) < 1e16 THEN REGEXP_REPLACE(CAST(CAST(CAST(`value` AS STRING) AS DECIMAL(38, 21)) AS STRING), '0+$', '') ELSE CAST(`value` AS STRING) END END) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR(`value`))) < 1e18 AND (FLOOR(`value`)) = FLOOR((FLOOR(`value`))) THEN CAST(CAST((FLOOR(`value`)) AS BIGINT) AS STRING) ELSE CASE WHEN CAST((FLOOR(`value`)) AS STRING) LIKE '%E%' AND ABS((FLOOR(`value`))) >= 0.0001 AND ABS((FLOOR(`value`))) < 1e16 THEN REGEXP_REPLACE(CAST(CAST(CAST((FLOOR(`value`)) AS STRING) AS DECIMAL(38, 21)) AS STRING), '0+$', '') ELSE CAST((FLOOR(`value`)) AS STRING) END END) END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_scratch`.`kanon_run_raw`) AS `distinct_values`) AS `labelled`;
-
 -- hierarchies/copy
 CREATE TABLE `kanon_scratch`.`kanon_run_domain1` AS SELECT CAST(`person` AS STRING) COLLATE UTF8_BINARY AS `l0`, CAST(`age` AS STRING) COLLATE UTF8_BINARY AS `l1`, CAST(`sex` AS STRING) COLLATE UTF8_BINARY AS `l2`, CAST(`weight` AS STRING) COLLATE UTF8_BINARY AS `l3`, CAST(`dx` AS STRING) COLLATE UTF8_BINARY AS `l4`, CAST(`seen` AS STRING) COLLATE UTF8_BINARY AS `l5` FROM `clinic`.`sexes`;
 
 -- hierarchies/domain_summary
 SELECT (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_domain1`) AS `row_count`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_domain1` WHERE `l0` IS NULL OR `l1` IS NULL OR `l2` IS NULL OR `l3` IS NULL OR `l4` IS NULL OR `l5` IS NULL) AS `missing_labels`, (SELECT COUNT(*) FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_domain1` GROUP BY `l0` HAVING COUNT(*) > 1) AS `repeated`) AS `repeated_values`, (SELECT COUNT(DISTINCT `l5`) FROM `kanon_scratch`.`kanon_run_domain1`) AS `top_labels`, (SELECT MIN(`l5`) FROM `kanon_scratch`.`kanon_run_domain1`) AS `top_label`;
 
+-- hierarchies/lookup_rules
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN ABS(`value`) < 1e18 AND `value` = FLOOR(`value`) THEN CAST(CAST(`value` AS BIGINT) AS STRING) ELSE CASE WHEN CAST(`value` AS STRING) LIKE '%E%' AND ABS(`value`) >= 0.0001 AND ABS(`value`) < 1e16 THEN REGEXP_REPLACE(CAST(CAST(CAST(`value` AS STRING) AS DECIMAL(38, 21)) AS STRING), '0+$', '') ELSE CAST(`value` AS STRING) END END) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR(`value`))) < 1e18 AND (FLOOR(`value`)) = FLOOR((FLOOR(`value`))) THEN CAST(CAST((FLOOR(`value`)) AS BIGINT) AS STRING) ELSE CASE WHEN CAST((FLOOR(`value`)) AS STRING) LIKE '%E%' AND ABS((FLOOR(`value`))) >= 0.0001 AND ABS((FLOOR(`value`))) < 1e16 THEN REGEXP_REPLACE(CAST(CAST(CAST((FLOOR(`value`)) AS STRING) AS DECIMAL(38, 21)) AS STRING), '0+$', '') ELSE CAST((FLOOR(`value`)) AS STRING) END END) END COLLATE UTF8_BINARY AS `l1` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `distinct_values`) AS `labelled`;
+
 -- hierarchies/lookup_rows
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` AS SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`d1`, 0) AS `d1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, `labelled`.`l2`, COALESCE(`labelled`.`c2`, 0) AS `c2`, COALESCE(`labelled`.`d2`, 0) AS `d2`, COALESCE(`labelled`.`s2`, 1) AS `s2`, `labelled`.`l3`, COALESCE(`labelled`.`c3`, 0) AS `c3`, COALESCE(`labelled`.`d3`, 0) AS `d3`, COALESCE(`labelled`.`s3`, 1) AS `s3`, `labelled`.`l4`, COALESCE(`labelled`.`c4`, 0) AS `c4`, COALESCE(`labelled`.`s4`, 1) AS `s4`, '*' AS `l5` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_scratch`.`kanon_run_raw`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(DENSE_RANK() OVER (PARTITION BY `l3` ORDER BY `l2` NULLS LAST) - 1 AS BIGINT) AS `d2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, `l3`, CAST(DENSE_RANK() OVER (ORDER BY `l3` NULLS LAST) AS BIGINT) AS `c3`, CAST(DENSE_RANK() OVER (PARTITION BY `l4` ORDER BY `l3` NULLS LAST) - 1 AS BIGINT) AS `d3`, CAST(COUNT(*) OVER (PARTITION BY `l3`) AS INT) AS `s3`, `l4`, CAST(DENSE_RANK() OVER (ORDER BY `l4` NULLS LAST) AS BIGINT) AS `c4`, CAST(COUNT(*) OVER (PARTITION BY `l4`) AS INT) AS `s4` FROM `kanon_scratch`.`kanon_run_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` AS SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`d1`, 0) AS `d1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, `labelled`.`l2`, COALESCE(`labelled`.`c2`, 0) AS `c2`, COALESCE(`labelled`.`d2`, 0) AS `d2`, COALESCE(`labelled`.`s2`, 1) AS `s2`, `labelled`.`l3`, COALESCE(`labelled`.`c3`, 0) AS `c3`, COALESCE(`labelled`.`d3`, 0) AS `d3`, COALESCE(`labelled`.`s3`, 1) AS `s3`, `labelled`.`l4`, COALESCE(`labelled`.`c4`, 0) AS `c4`, COALESCE(`labelled`.`s4`, 1) AS `s4`, '*' AS `l5` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q1`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(DENSE_RANK() OVER (PARTITION BY `l3` ORDER BY `l2` NULLS LAST) - 1 AS BIGINT) AS `d2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, `l3`, CAST(DENSE_RANK() OVER (ORDER BY `l3` NULLS LAST) AS BIGINT) AS `c3`, CAST(DENSE_RANK() OVER (PARTITION BY `l4` ORDER BY `l3` NULLS LAST) - 1 AS BIGINT) AS `d3`, CAST(COUNT(*) OVER (PARTITION BY `l3`) AS INT) AS `s3`, `l4`, CAST(DENSE_RANK() OVER (ORDER BY `l4` NULLS LAST) AS BIGINT) AS `c4`, CAST(COUNT(*) OVER (PARTITION BY `l4`) AS INT) AS `s4` FROM `kanon_scratch`.`kanon_run_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`;
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup2` AS SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN REPLACE(CAST(CAST(FROM_UTC_TIMESTAMP(`value`, 'UTC') AS TIMESTAMP_NTZ) AS STRING), '.', '') = CAST(CAST(FROM_UTC_TIMESTAMP(`value`, 'UTC') AS TIMESTAMP_NTZ) AS STRING) THEN CAST(CAST(FROM_UTC_TIMESTAMP(`value`, 'UTC') AS TIMESTAMP_NTZ) AS STRING) ELSE TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(CAST(FROM_UTC_TIMESTAMP(`value`, 'UTC') AS TIMESTAMP_NTZ) AS STRING))) END || '+00') END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q2` AS `value` FROM `kanon_scratch`.`kanon_run_raw`) AS `distinct_values`) AS `labelled`;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup2` AS SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN REPLACE(CAST(CAST(FROM_UTC_TIMESTAMP(`value`, 'UTC') AS TIMESTAMP_NTZ) AS STRING), '.', '') = CAST(CAST(FROM_UTC_TIMESTAMP(`value`, 'UTC') AS TIMESTAMP_NTZ) AS STRING) THEN CAST(CAST(FROM_UTC_TIMESTAMP(`value`, 'UTC') AS TIMESTAMP_NTZ) AS STRING) ELSE TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(CAST(FROM_UTC_TIMESTAMP(`value`, 'UTC') AS TIMESTAMP_NTZ) AS STRING))) END || '+00') END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q2` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q2`) AS `distinct_values`) AS `labelled`;
 
 -- hierarchies/nesting
 «hierarchies/nesting 1»
 UNION ALL
-«hierarchies/nesting 2»
+SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
 UNION ALL
 SELECT 1 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_scratch`.`kanon_run_domain1` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`
 UNION ALL
@@ -1692,45 +1629,28 @@ UNION ALL
 UNION ALL
 «hierarchies/coverage 5»;
 
--- frequency/widest
-SELECT 0 AS `attribute`, 0 AS `level`, MAX(`c0`) AS `most_labels`, MAX(`d0`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labelled`
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS `attribute`, 1 AS `level`, MAX(`c1`) AS `most_labels`, MAX(`c1`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labelled`
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS `attribute`, 0 AS `level`, MAX(`c0`) AS `most_labels`, MAX(`d0`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labelled`
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS `attribute`, 1 AS `level`, MAX(`c1`) AS `most_labels`, MAX(`d1`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labelled`
+«frequency/label_numbers 5»
 UNION ALL
-SELECT 1 AS `attribute`, 2 AS `level`, MAX(`c2`) AS `most_labels`, MAX(`d2`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labelled`
+«frequency/label_numbers 6»
 UNION ALL
-SELECT 1 AS `attribute`, 3 AS `level`, MAX(`c3`) AS `most_labels`, MAX(`d3`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labelled`
+«frequency/label_numbers 7»
 UNION ALL
-SELECT 1 AS `attribute`, 4 AS `level`, MAX(`c4`) AS `most_labels`, MAX(`c4`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labelled`
+«frequency/label_numbers 8»
 UNION ALL
-SELECT 2 AS `attribute`, 0 AS `level`, MAX(`c0`) AS `most_labels`, MAX(`c0`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup2` AS `labelled`;
+«frequency/label_numbers 10»;
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_values0` AS SELECT `lookup0`.`c1` AS `code0`, `lookup0`.`c0` AS `code1`, `lookup1`.`c4` AS `code2`, `lookup1`.`c3` AS `code3`, `lookup1`.`c2` AS `code4`, `lookup1`.`c1` AS `code5`, `lookup1`.`c0` AS `code6`, `lookup2`.`c0` AS `code7`, `sensitive`.`code` AS `value_code`, `sensitive`.`reference_share` AS `reference_share`, `vectors`.`person_count` AS `person_count`, `vectors`.`row_count` AS `row_count` FROM (SELECT `q0`, `q1`, `q2`, `v0`, COUNT(DISTINCT `unit`) AS `person_count`, CAST(SUM(`row_count`) AS BIGINT) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`, `q1`, `q2`, `v0`) AS `vectors` JOIN `kanon_scratch`.`kanon_run_lookup0` AS `lookup0` ON `vectors`.`q0` IS NOT DISTINCT FROM `lookup0`.`value` JOIN `kanon_scratch`.`kanon_run_lookup1` AS `lookup1` ON `vectors`.`q1` IS NOT DISTINCT FROM `lookup1`.`value` JOIN `kanon_scratch`.`kanon_run_lookup2` AS `lookup2` ON `vectors`.`q2` IS NOT DISTINCT FROM `lookup2`.`value` JOIN `kanon_scratch`.`kanon_run_sensitive0` AS `sensitive` ON `vectors`.`v0` IS NOT DISTINCT FROM `sensitive`.`value`;
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT `lookup0`.`c1` AS `code0`, `lookup0`.`c0` AS `code1`, `lookup1`.`c4` AS `code2`, `lookup1`.`c3` AS `code3`, `lookup1`.`c2` AS `code4`, `lookup1`.`c1` AS `code5`, `lookup1`.`c0` AS `code6`, `lookup2`.`c0` AS `code7`, `vectors`.`person_count` AS `person_count`, `vectors`.`row_count` AS `row_count` FROM (SELECT `q0`, `q1`, `q2`, COUNT(DISTINCT `unit`) AS `person_count`, CAST(SUM(`row_count`) AS BIGINT) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`, `q1`, `q2`) AS `vectors` JOIN `kanon_scratch`.`kanon_run_lookup0` AS `lookup0` ON `vectors`.`q0` IS NOT DISTINCT FROM `lookup0`.`value` JOIN `kanon_scratch`.`kanon_run_lookup1` AS `lookup1` ON `vectors`.`q1` IS NOT DISTINCT FROM `lookup1`.`value` JOIN `kanon_scratch`.`kanon_run_lookup2` AS `lookup2` ON `vectors`.`q2` IS NOT DISTINCT FROM `lookup2`.`value`;
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 3»
-UNION ALL
-«frequency/marginals 4»
-UNION ALL
-«frequency/marginals 5»
-UNION ALL
-«frequency/marginals 6»
-UNION ALL
-«frequency/marginals 7»
-UNION ALL
-SELECT 2 AS `attribute`, 0 AS `level`, COUNT(*) AS `labels`, SUM(`label_rows` * `label_size`) AS `covered`, MAX(`label_size`) AS `largest`, SUM(CAST(`label_rows` AS DOUBLE) * LN(`label_rows`)) AS `row_log` FROM (SELECT `code7` AS `code`, SUM(`row_count`) AS `label_rows` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code7`) AS `labels` JOIN (SELECT DISTINCT `c0` AS `code`, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup2`) AS `sizes` ON `labels`.`code` = `sizes`.`code`;
 
 -- engines/scratch/record
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_rollup0"]', '(the time)');
@@ -2013,36 +1933,36 @@ SELECT 1 AS `histogram`, `bin_number`, COUNT(*) AS `bin_classes`, SUM(`class_siz
 UNION ALL
 SELECT 0 AS `histogram`, -2 AS `bin_number`, NULL AS `bin_classes`, NULL AS `bin_records`, NULL AS `bin_smallest`, COUNT(*) AS `bin_rows` FROM `clinic`.`visits_release` AS `checked`;
 
--- «hierarchies/nesting 5»
+-- «hierarchies/nesting 4»
 ((CASE WHEN ABS(`kanon_source`.`weight`) < 1e18 AND `kanon_source`.`weight` = FLOOR(`kanon_source`.`weight`) THEN CAST(CAST(`kanon_source`.`weight` AS BIGINT) AS STRING) ELSE CASE WHEN CAST(`kanon_source`.`weight` AS STRING) LIKE '%E%' AND ABS(`kanon_source`.`weight`) >= 0.0001 AND ABS(`kanon_source`.`weight`) < 1e16 THEN REGEXP_REPLACE(CAST(CAST(CAST(`kanon_source`.`weight` AS STRING) AS DECIMAL(38, 21)) AS STRING), '0+$', '') ELSE CAST(`kanon_source`.`weight` AS STRING) END END || '') AS STRING)
 
--- «hierarchies/nesting 4»
-(SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, `kanon_source`.`age` AS `q1`, CAST«hierarchies/nesting 5» COLLATE UTF8_BINARY AS `p0`, COUNT(*) AS `row_count` FROM `clinic`.`people` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, `kanon_source`.`age`, CAST«hierarchies/nesting 5» COLLATE UTF8_BINARY)
-
 -- «hierarchies/nesting 3»
-WITH `kanon_run_external` AS «hierarchies/nesting 4»,
+(SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, `kanon_source`.`age` AS `q1`, CAST«hierarchies/nesting 4» COLLATE UTF8_BINARY AS `p0`, COUNT(*) AS `row_count` FROM `clinic`.`people` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, `kanon_source`.`age`, CAST«hierarchies/nesting 4» COLLATE UTF8_BINARY)
 
--- «hierarchies/nesting 7»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 2 THEN SUBSTRING(CAST(`value` AS STRING), 1, 2) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 2) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_external`) AS `distinct_values`) AS `labelled`)
+-- «hierarchies/nesting 2»
+WITH `kanon_run_external` AS «hierarchies/nesting 3»,
 
 -- «hierarchies/nesting 6»
-`kanon_run_lookup0` AS «hierarchies/nesting 7»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 2 THEN SUBSTRING(CAST(`value` AS STRING), 1, 2) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 2) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_external` GROUP BY `q0`) AS `distinct_values`) AS `labelled`)
+
+-- «hierarchies/nesting 5»
+`kanon_run_lookup0` AS «hierarchies/nesting 6»
 
 -- hierarchies/nesting
-«hierarchies/nesting 3»
-«hierarchies/nesting 6»
+«hierarchies/nesting 2»
+«hierarchies/nesting 5»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
 -- «hierarchies/coverage 6»
-`kanon_run_lookup0` AS «hierarchies/nesting 7»,
+`kanon_run_lookup0` AS «hierarchies/nesting 6»,
 
 -- «hierarchies/coverage 7»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_external`) AS `distinct_values`) AS `labelled`)
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_external` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
-«hierarchies/nesting 3»
+«hierarchies/nesting 2»
 «hierarchies/coverage 6»
 `kanon_run_lookup1` AS «hierarchies/coverage 7»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_external` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
@@ -2053,22 +1973,22 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_v
 (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST((CAST(`kanon_source`.`age` AS STRING) || '') AS STRING) COLLATE UTF8_BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST((CAST(`kanon_source`.`age` AS STRING) || '') AS STRING) COLLATE UTF8_BINARY)) ELSE CAST((CAST(`kanon_source`.`age` AS STRING) || '') AS STRING) COLLATE UTF8_BINARY END)
 
 -- «disclosure/attacks/level_misses 2»
-(SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY AS `q1`, CAST«hierarchies/nesting 5» COLLATE UTF8_BINARY AS `p0`, COUNT(*) AS `row_count` FROM `clinic`.`visits_release` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY, CAST«hierarchies/nesting 5» COLLATE UTF8_BINARY)
+(SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY AS `q1`, CAST«hierarchies/nesting 4» COLLATE UTF8_BINARY AS `p0`, COUNT(*) AS `row_count` FROM `clinic`.`visits_release` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY, CAST«hierarchies/nesting 4» COLLATE UTF8_BINARY)
 
 -- «disclosure/attacks/level_misses 1»
 WITH `kanon_run_linked` AS «disclosure/attacks/level_misses 2»,
 
 -- «disclosure/attacks/level_misses 4»
-`kanon_run_external` AS «hierarchies/nesting 4»,
+`kanon_run_external` AS «hierarchies/nesting 3»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 1»
 «disclosure/attacks/level_misses 4»
-«hierarchies/nesting 6»
+«hierarchies/nesting 5»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `level2`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_linked`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level2` ON `found`.`label` IS NOT DISTINCT FROM `level2`.`label`;
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 3»
+«hierarchies/nesting 2»
 «hierarchies/coverage 6»
 `kanon_run_linked` AS «disclosure/attacks/level_misses 2»
 SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM CAST(`l2` AS STRING) COLLATE UTF8_BINARY AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_linked` WHERE `q0` <> '*') AS `found0` ON CAST(`l1` AS STRING) COLLATE UTF8_BINARY = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_linked` WHERE `q0` <> '*') AS `found1` ON CAST(`l2` AS STRING) COLLATE UTF8_BINARY = `found1`.`label`;
@@ -2113,7 +2033,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 (SELECT `q0`, `q1`, `p0`, `people`, CAST(1 AS DOUBLE) / CAST(`matches` AS DOUBLE) AS `risk`, CASE WHEN `matches` < 3 THEN 1 ELSE 0 END AS `exposed`, CASE WHEN `matches` < 3 THEN 1 ELSE 0 END AS `beyond` FROM (SELECT `vectors`.`q0` AS `q0`, `vectors`.`q1` AS `q1`, `vectors`.`p0` AS `p0`, MIN(`vectors`.`row_count`) AS `people`, SUM(`released`.`row_count`) AS `matches` FROM `kanon_run_linked_labelled1` AS `vectors` JOIN `kanon_run_linked` AS `released` ON `vectors`.`label0` IS NOT DISTINCT FROM `released`.`q0` AND `vectors`.`label1` IS NOT DISTINCT FROM `released`.`q1` AND `vectors`.`p0` IS NOT DISTINCT FROM `released`.`p0` GROUP BY `vectors`.`q0`, `vectors`.`q1`, `vectors`.`p0`) AS `matched`)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 3»
+«hierarchies/nesting 2»
 «disclosure/attacks/counted 1»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 2»
@@ -2124,7 +2044,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 SELECT (SELECT SUM(`row_count`) FROM `kanon_run_external`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, (SELECT SUM(`row_count`) FROM `kanon_run_linked`) AS `others`, NULL AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`people` AS `whole`) AS `there0`, «disclosure/attacks/counted 11» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/counted 12» AS `found1` FROM «disclosure/attacks/counted 13» AS `cases`;
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 3»
+«hierarchies/nesting 2»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 1»
 «disclosure/attacks/counted 3»
@@ -2149,7 +2069,7 @@ SELECT `q0`, `q1`, `p0`, `people` FROM «disclosure/attacks/counted 13» AS `cas
 SELECT (SELECT SUM(`row_count`) FROM `kanon_run_linked`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, (SELECT SUM(`row_count`) FROM `kanon_run_external`) AS `others`, NULL AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`people` AS `whole`) AS `there0`, «disclosure/attacks/counted 11» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/counted 12» AS `found1` FROM «disclosure/attacks/counted 14» AS `cases`;
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 3»
+«hierarchies/nesting 2»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 1»
 «disclosure/attacks/counted 3»
@@ -2197,35 +2117,31 @@ SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` EL
 «disclosure/attacks/counted 19»
 SELECT `q0`, `q1`, `people` FROM «disclosure/attacks/counted 20» AS `cases` WHERE `exposed` = 1 ORDER BY `risk` DESC, `q0` NULLS LAST, `q1` NULLS LAST LIMIT 3;
 
--- «hierarchies/nesting 8»
+-- «hierarchies/coverage 8»
+WITH `kanon_run_meanings` AS (SELECT CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `q0`, COUNT(*) AS `row_count` FROM `clinic`.`visits_release` AS `kanon_source` GROUP BY CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY),
+
+-- «hierarchies/coverage 9»
 (
 SELECT 'a' COLLATE UTF8_BINARY AS `l0`, 'x' COLLATE UTF8_BINARY AS `l1`, '*' COLLATE UTF8_BINARY AS `l2`
 UNION ALL
 SELECT 'b' COLLATE UTF8_BINARY AS `l0`, 'y' COLLATE UTF8_BINARY AS `l1`, '*' COLLATE UTF8_BINARY AS `l2`)
 
--- hierarchies/nesting
-WITH `kanon_run_domain0` AS «hierarchies/nesting 8»
-SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_domain0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
-
--- «hierarchies/coverage 8»
-WITH `kanon_run_meanings` AS (SELECT CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `q0`, COUNT(*) AS `row_count` FROM `clinic`.`visits_release` AS `kanon_source` GROUP BY CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY),
-
--- «hierarchies/coverage 10»
+-- «hierarchies/coverage 11»
 (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_domain0`)
 
--- «hierarchies/coverage 9»
-`kanon_run_lookup0` AS (SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_meanings`) AS `found` LEFT JOIN «hierarchies/coverage 10» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
+-- «hierarchies/coverage 10»
+`kanon_run_lookup0` AS (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_meanings` GROUP BY `q0`) AS `found` LEFT JOIN «hierarchies/coverage 11» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
 «hierarchies/coverage 8»
-`kanon_run_domain0` AS «hierarchies/nesting 8»,
-«hierarchies/coverage 9»
+`kanon_run_domain0` AS «hierarchies/coverage 9»,
+«hierarchies/coverage 10»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_meanings` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
 -- hierarchies/below_top
 «hierarchies/coverage 8»
-`kanon_run_domain0` AS «hierarchies/nesting 8»,
-«hierarchies/coverage 9»
+`kanon_run_domain0` AS «hierarchies/coverage 9»,
+«hierarchies/coverage 10»
 SELECT SUM(CASE WHEN `l1` <> '*' THEN 1 ELSE 0 END) AS `others1` FROM `kanon_run_lookup0` AS `checked`;
 
 -- «disclosure/attacks/counted 21»
@@ -2233,67 +2149,67 @@ SELECT SUM(CASE WHEN `l1` <> '*' THEN 1 ELSE 0 END) AS `others1` FROM `kanon_run
 
 -- disclosure/attacks/counted
 «hierarchies/coverage 8»
-`kanon_run_domain0` AS «hierarchies/nesting 8»,
-«hierarchies/coverage 9»
+`kanon_run_domain0` AS «hierarchies/coverage 9»,
+«hierarchies/coverage 10»
 SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there0`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_meanings` AS `own` JOIN `kanon_run_lookup0` AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value`) AS `found0` FROM «disclosure/attacks/counted 21» AS `cases`;
 
 -- disclosure/attacks/revealed
 «hierarchies/coverage 8»
-`kanon_run_domain0` AS «hierarchies/nesting 8»,
-«hierarchies/coverage 9»
+`kanon_run_domain0` AS «hierarchies/coverage 9»,
+«hierarchies/coverage 10»
 SELECT `q0`, `q1`, `people` FROM «disclosure/attacks/counted 21» AS `cases` WHERE `exposed` = 1 ORDER BY `risk` DESC, `q0` NULLS LAST, `q1` NULLS LAST LIMIT 3;
 
+-- «hierarchies/nesting 8»
+(SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, `kanon_source`.`age` AS `q1`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `p0`, CAST«hierarchies/nesting 4» COLLATE UTF8_BINARY AS `p1`, COUNT(*) AS `row_count` FROM `clinic`.`other` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, `kanon_source`.`age`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY, CAST«hierarchies/nesting 4» COLLATE UTF8_BINARY)
+
+-- «hierarchies/nesting 7»
+WITH `kanon_run_joined_people` AS «hierarchies/nesting 8»,
+
 -- «hierarchies/nesting 10»
-(SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, `kanon_source`.`age` AS `q1`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `p0`, CAST«hierarchies/nesting 5» COLLATE UTF8_BINARY AS `p1`, COUNT(*) AS `row_count` FROM `clinic`.`other` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, `kanon_source`.`age`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY, CAST«hierarchies/nesting 5» COLLATE UTF8_BINARY)
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 2 THEN SUBSTRING(CAST(`value` AS STRING), 1, 2) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 2) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_joined_people` GROUP BY `q0`) AS `distinct_values`) AS `labelled`)
 
 -- «hierarchies/nesting 9»
-WITH `kanon_run_joined_people` AS «hierarchies/nesting 10»,
-
--- «hierarchies/nesting 12»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 2 THEN SUBSTRING(CAST(`value` AS STRING), 1, 2) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 2) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_joined_people`) AS `distinct_values`) AS `labelled`)
-
--- «hierarchies/nesting 11»
-`kanon_run_lookup0` AS «hierarchies/nesting 12»
+`kanon_run_lookup0` AS «hierarchies/nesting 10»
 
 -- hierarchies/nesting
+«hierarchies/nesting 7»
 «hierarchies/nesting 9»
-«hierarchies/nesting 11»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
--- «hierarchies/coverage 11»
-`kanon_run_lookup0` AS «hierarchies/nesting 12»,
-
 -- «hierarchies/coverage 12»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_joined_people`) AS `distinct_values`) AS `labelled`)
+`kanon_run_lookup0` AS «hierarchies/nesting 10»,
+
+-- «hierarchies/coverage 13»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_joined_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
-«hierarchies/nesting 9»
-«hierarchies/coverage 11»
-`kanon_run_lookup1` AS «hierarchies/coverage 12»
+«hierarchies/nesting 7»
+«hierarchies/coverage 12»
+`kanon_run_lookup1` AS «hierarchies/coverage 13»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_joined_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_joined_people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
 -- «disclosure/attacks/level_misses 6»
-(SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY AS `q1`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `p0`, CAST«hierarchies/nesting 5» COLLATE UTF8_BINARY AS `p1`, COUNT(*) AS `row_count` FROM `clinic`.`visits_release` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY, CAST«hierarchies/nesting 5» COLLATE UTF8_BINARY)
+(SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY AS `q1`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `p0`, CAST«hierarchies/nesting 4» COLLATE UTF8_BINARY AS `p1`, COUNT(*) AS `row_count` FROM `clinic`.`visits_release` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY, CAST«hierarchies/nesting 4» COLLATE UTF8_BINARY)
 
 -- «disclosure/attacks/level_misses 5»
 WITH `kanon_run_joined_labels0` AS «disclosure/attacks/level_misses 6»,
 
 -- «disclosure/attacks/level_misses 7»
-`kanon_run_joined_people` AS «hierarchies/nesting 10»,
+`kanon_run_joined_people` AS «hierarchies/nesting 8»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 5»
 «disclosure/attacks/level_misses 7»
-«hierarchies/nesting 11»
+«hierarchies/nesting 9»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `level2`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_joined_labels0`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level2` ON `found`.`label` IS NOT DISTINCT FROM `level2`.`label`;
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 9»
-«hierarchies/coverage 11»
+«hierarchies/nesting 7»
+«hierarchies/coverage 12»
 `kanon_run_joined_labels0` AS «disclosure/attacks/level_misses 6»
 SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM CAST(`l2` AS STRING) COLLATE UTF8_BINARY AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_joined_labels0` WHERE `q0` <> '*') AS `found0` ON CAST(`l1` AS STRING) COLLATE UTF8_BINARY = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_joined_labels0` WHERE `q0` <> '*') AS `found1` ON CAST(`l2` AS STRING) COLLATE UTF8_BINARY = `found1`.`label`;
 
@@ -2301,7 +2217,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 `kanon_run_joined0_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 4» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_joined_labels0`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
 
 -- «disclosure/attacks/unknown 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 12»,
+`kanon_run_lookup1` AS «hierarchies/coverage 13»,
 
 -- «disclosure/attacks/unknown 3»
 (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_joined_labels0`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`)
@@ -2309,14 +2225,14 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 5»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
 `kanon_run_joined0_cover1` AS «disclosure/attacks/unknown 3»
 SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `released`.`row_count` ELSE 0 END) AS `unknown_rows`, SUM(`released`.`row_count`) AS `row_count` FROM `kanon_run_joined_labels0` AS `released` LEFT JOIN (SELECT DISTINCT `label`, 1 AS `known` FROM `kanon_run_joined0_cover0`) AS `cover0` ON `released`.`q0` IS NOT DISTINCT FROM `cover0`.`label` LEFT JOIN (SELECT DISTINCT `label`, 1 AS `known` FROM `kanon_run_joined0_cover1`) AS `cover1` ON `released`.`q1` IS NOT DISTINCT FROM `cover1`.`label`;
 
 -- «disclosure/attacks/level_misses 9»
-(SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY AS `q1`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `p0`, CAST«hierarchies/nesting 5» COLLATE UTF8_BINARY AS `p1`, COUNT(*) AS `row_count` FROM `clinic`.`before` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY, CAST«hierarchies/nesting 5» COLLATE UTF8_BINARY)
+(SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY AS `q1`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `p0`, CAST«hierarchies/nesting 4» COLLATE UTF8_BINARY AS `p1`, COUNT(*) AS `row_count` FROM `clinic`.`before` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY, CAST«hierarchies/nesting 4» COLLATE UTF8_BINARY)
 
 -- «disclosure/attacks/level_misses 8»
 WITH `kanon_run_joined_labels1` AS «disclosure/attacks/level_misses 9»,
@@ -2324,12 +2240,12 @@ WITH `kanon_run_joined_labels1` AS «disclosure/attacks/level_misses 9»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 8»
 «disclosure/attacks/level_misses 7»
-«hierarchies/nesting 11»
+«hierarchies/nesting 9»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `level2`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_joined_labels1`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level2` ON `found`.`label` IS NOT DISTINCT FROM `level2`.`label`;
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 9»
-«hierarchies/coverage 11»
+«hierarchies/nesting 7»
+«hierarchies/coverage 12»
 `kanon_run_joined_labels1` AS «disclosure/attacks/level_misses 9»
 SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM CAST(`l2` AS STRING) COLLATE UTF8_BINARY AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_joined_labels1` WHERE `q0` <> '*') AS `found0` ON CAST(`l1` AS STRING) COLLATE UTF8_BINARY = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_joined_labels1` WHERE `q0` <> '*') AS `found1` ON CAST(`l2` AS STRING) COLLATE UTF8_BINARY = `found1`.`label`;
 
@@ -2342,7 +2258,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 8»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/unknown 4»
 «disclosure/attacks/unknown 2»
 `kanon_run_joined1_cover1` AS «disclosure/attacks/unknown 5»
@@ -2388,9 +2304,9 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 (SELECT `people`.`q0` AS `q0`, `people`.`q1` AS `q1`, `people`.`p0` AS `p0`, `people`.`p1` AS `p1`, `people`.`row_count` AS `people`, CAST(1 AS DOUBLE) / CAST(`sized`.`size` AS DOUBLE) AS `risk`, CASE WHEN `sized`.`size` < 3 THEN 1 ELSE 0 END AS `exposed`, CASE WHEN `sized`.`size` < 3 THEN 1 ELSE 0 END AS `beyond` FROM `kanon_run_joined_people` AS `people` JOIN `kanon_run_joined_told` AS `own` ON `own`.`mark` = 1 AND `own`.`release_count` > 1 AND `people`.`q0` IS NOT DISTINCT FROM `own`.`q0` AND `people`.`q1` IS NOT DISTINCT FROM `own`.`q1` AND `people`.`p0` IS NOT DISTINCT FROM `own`.`p0` AND `people`.`p1` IS NOT DISTINCT FROM `own`.`p1` JOIN `kanon_run_with_sized` AS `sized` ON `own`.`releases` = `sized`.`releases` AND `own`.`q0` IS NOT DISTINCT FROM `sized`.`q0` AND `own`.`q1` IS NOT DISTINCT FROM `sized`.`q1`)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 9»
+«hierarchies/nesting 7»
 `kanon_run_joined_each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_joined_people`),
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -2408,9 +2324,9 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 `kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, `releases`, `release_count`, `mark` FROM `kanon_run_joined_told` WHERE `first_mark` = 1 AND `release_count` > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 33», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, `releases`, SUM(`fewest`) AS `size` FROM `kanon_run_with_common` AS `common` GROUP BY `q0`, `q1`, `releases`) SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, (SELECT SUM(`row_count`) FROM `kanon_run_joined_people`) AS `others`, NULL AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_joined_people` AS `own` JOIN `kanon_run_lookup0` AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN `kanon_run_lookup1` AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value` JOIN (SELECT DISTINCT `p0` AS `value` FROM `kanon_run_joined_people`) AS `again2` ON `own`.`p0` IS NOT DISTINCT FROM `again2`.`value` JOIN (SELECT DISTINCT `p1` AS `value` FROM `kanon_run_joined_people`) AS `again3` ON `own`.`p1` IS NOT DISTINCT FROM `again3`.`value`) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_joined_labels0` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_joined_labels0`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_joined_labels0`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value` JOIN (SELECT DISTINCT `p0` AS `value` FROM `kanon_run_joined_labels0`) AS `again2` ON `own`.`p0` IS NOT DISTINCT FROM `again2`.`value` JOIN (SELECT DISTINCT `p1` AS `value` FROM `kanon_run_joined_labels0`) AS `again3` ON `own`.`p1` IS NOT DISTINCT FROM `again3`.`value`) AS `found1`, (SELECT COUNT(*) FROM `clinic`.`before` AS `whole`) AS `there2`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_joined_labels1` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_joined_labels1`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_joined_labels1`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value` JOIN (SELECT DISTINCT `p0` AS `value` FROM `kanon_run_joined_labels1`) AS `again2` ON `own`.`p0` IS NOT DISTINCT FROM `again2`.`value` JOIN (SELECT DISTINCT `p1` AS `value` FROM `kanon_run_joined_labels1`) AS `again3` ON `own`.`p1` IS NOT DISTINCT FROM `again3`.`value`) AS `found2` FROM «disclosure/attacks/counted 34» AS `cases`;
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 9»
+«hierarchies/nesting 7»
 `kanon_run_joined_each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_joined_people`),
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -2427,35 +2343,35 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 «disclosure/attacks/counted 32»
 `kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, `releases`, `release_count`, `mark` FROM `kanon_run_joined_told` WHERE `first_mark` = 1 AND `release_count` > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 33», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, `releases`, SUM(`fewest`) AS `size` FROM `kanon_run_with_common` AS `common` GROUP BY `q0`, `q1`, `releases`) SELECT `q0`, `q1`, `people` FROM «disclosure/attacks/counted 34» AS `cases` WHERE `exposed` = 1 ORDER BY `risk` DESC, `q0` NULLS LAST, `q1` NULLS LAST LIMIT 3;
 
--- «hierarchies/nesting 14»
+-- «hierarchies/nesting 12»
 (SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, `kanon_source`.`age` AS `q1`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `p0`, COUNT(*) AS `row_count` FROM `clinic`.`other` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, `kanon_source`.`age`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY)
 
+-- «hierarchies/nesting 11»
+WITH `kanon_run_values_0__people` AS «hierarchies/nesting 12»,
+
+-- «hierarchies/nesting 14»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 2 THEN SUBSTRING(CAST(`value` AS STRING), 1, 2) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 2) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_values_0__people` GROUP BY `q0`) AS `distinct_values`) AS `labelled`)
+
 -- «hierarchies/nesting 13»
-WITH `kanon_run_values_0__people` AS «hierarchies/nesting 14»,
-
--- «hierarchies/nesting 16»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 2 THEN SUBSTRING(CAST(`value` AS STRING), 1, 2) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 2) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_values_0__people`) AS `distinct_values`) AS `labelled`)
-
--- «hierarchies/nesting 15»
-`kanon_run_lookup0` AS «hierarchies/nesting 16»
+`kanon_run_lookup0` AS «hierarchies/nesting 14»
 
 -- hierarchies/nesting
+«hierarchies/nesting 11»
 «hierarchies/nesting 13»
-«hierarchies/nesting 15»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
--- «hierarchies/coverage 13»
-`kanon_run_lookup0` AS «hierarchies/nesting 16»,
-
 -- «hierarchies/coverage 14»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_values_0__people`) AS `distinct_values`) AS `labelled`)
+`kanon_run_lookup0` AS «hierarchies/nesting 14»,
+
+-- «hierarchies/coverage 15»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_values_0__people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
-«hierarchies/nesting 13»
-«hierarchies/coverage 13»
-`kanon_run_lookup1` AS «hierarchies/coverage 14»
+«hierarchies/nesting 11»
+«hierarchies/coverage 14»
+`kanon_run_lookup1` AS «hierarchies/coverage 15»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_values_0__people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_values_0__people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -2467,17 +2383,17 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_v
 WITH `kanon_run_values_0__labels0` AS «disclosure/attacks/level_misses 11»,
 
 -- «disclosure/attacks/level_misses 12»
-`kanon_run_values_0__people` AS «hierarchies/nesting 14»,
+`kanon_run_values_0__people` AS «hierarchies/nesting 12»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 10»
 «disclosure/attacks/level_misses 12»
-«hierarchies/nesting 15»
+«hierarchies/nesting 13»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `level2`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_values_0__labels0`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level2` ON `found`.`label` IS NOT DISTINCT FROM `level2`.`label`;
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 13»
-«hierarchies/coverage 13»
+«hierarchies/nesting 11»
+«hierarchies/coverage 14»
 `kanon_run_values_0__labels0` AS «disclosure/attacks/level_misses 11»
 SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM CAST(`l2` AS STRING) COLLATE UTF8_BINARY AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_values_0__labels0` WHERE `q0` <> '*') AS `found0` ON CAST(`l1` AS STRING) COLLATE UTF8_BINARY = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_values_0__labels0` WHERE `q0` <> '*') AS `found1` ON CAST(`l2` AS STRING) COLLATE UTF8_BINARY = `found1`.`label`;
 
@@ -2485,7 +2401,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 `kanon_run_values_0_0_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 4» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_values_0__labels0`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
 
 -- «disclosure/attacks/unknown 7»
-`kanon_run_lookup1` AS «hierarchies/coverage 14»,
+`kanon_run_lookup1` AS «hierarchies/coverage 15»,
 
 -- «disclosure/attacks/unknown 8»
 (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_values_0__labels0`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`)
@@ -2493,7 +2409,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 10»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
 `kanon_run_values_0_0_cover1` AS «disclosure/attacks/unknown 8»
@@ -2508,12 +2424,12 @@ WITH `kanon_run_values_0__labels1` AS «disclosure/attacks/level_misses 14»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 13»
 «disclosure/attacks/level_misses 12»
-«hierarchies/nesting 15»
+«hierarchies/nesting 13»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `level2`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_values_0__labels1`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level2` ON `found`.`label` IS NOT DISTINCT FROM `level2`.`label`;
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 13»
-«hierarchies/coverage 13»
+«hierarchies/nesting 11»
+«hierarchies/coverage 14»
 `kanon_run_values_0__labels1` AS «disclosure/attacks/level_misses 14»
 SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM CAST(`l2` AS STRING) COLLATE UTF8_BINARY AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_values_0__labels1` WHERE `q0` <> '*') AS `found0` ON CAST(`l1` AS STRING) COLLATE UTF8_BINARY = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_values_0__labels1` WHERE `q0` <> '*') AS `found1` ON CAST(`l2` AS STRING) COLLATE UTF8_BINARY = `found1`.`label`;
 
@@ -2526,7 +2442,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 13»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/unknown 9»
 «disclosure/attacks/unknown 7»
 `kanon_run_values_0_1_cover1` AS «disclosure/attacks/unknown 10»
@@ -2572,9 +2488,9 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 (SELECT `people`.`q0` AS `q0`, `people`.`q1` AS `q1`, `people`.`p0` AS `p0`, `people`.`row_count` AS `people`, CAST(1 AS DOUBLE) / CAST(`sized`.`size` AS DOUBLE) AS `risk`, CASE WHEN `sized`.`size` < 2 THEN 1 ELSE 0 END AS `exposed`, CASE WHEN `sized`.`size` < 2 THEN 1 ELSE 0 END AS `beyond` FROM `kanon_run_values_0__people` AS `people` JOIN `kanon_run_values_0__told` AS `own` ON `own`.`mark` = 1 AND `own`.`release_count` > 1 AND `people`.`q0` IS NOT DISTINCT FROM `own`.`q0` AND `people`.`q1` IS NOT DISTINCT FROM `own`.`q1` AND `people`.`p0` IS NOT DISTINCT FROM `own`.`p0` JOIN `kanon_run_with_sized` AS `sized` ON `own`.`releases` = `sized`.`releases` AND `own`.`q0` IS NOT DISTINCT FROM `sized`.`q0` AND `own`.`q1` IS NOT DISTINCT FROM `sized`.`q1`)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 13»
+«hierarchies/nesting 11»
 `kanon_run_values_0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_values_0__people`),
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -2592,9 +2508,9 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 `kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, `releases`, `release_count`, `mark` FROM `kanon_run_values_0__told` WHERE `first_mark` = 1 AND `release_count` > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 46», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, `releases`, SUM(1) AS `size` FROM `kanon_run_with_common` AS `common` GROUP BY `q0`, `q1`, `releases`) SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, (SELECT SUM(`row_count`) FROM `kanon_run_values_0__people`) AS `others`, NULL AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_values_0__people` AS `own` JOIN `kanon_run_lookup0` AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN `kanon_run_lookup1` AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value` JOIN (SELECT DISTINCT `p0` AS `value` FROM `kanon_run_values_0__people`) AS `again2` ON `own`.`p0` IS NOT DISTINCT FROM `again2`.`value`) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_values_0__labels0` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_values_0__labels0`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_values_0__labels0`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value` JOIN (SELECT DISTINCT `p0` AS `value` FROM `kanon_run_values_0__labels0`) AS `again2` ON `own`.`p0` IS NOT DISTINCT FROM `again2`.`value`) AS `found1`, (SELECT COUNT(*) FROM `clinic`.`before` AS `whole`) AS `there2`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_values_0__labels1` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_values_0__labels1`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_values_0__labels1`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value` JOIN (SELECT DISTINCT `p0` AS `value` FROM `kanon_run_values_0__labels1`) AS `again2` ON `own`.`p0` IS NOT DISTINCT FROM `again2`.`value`) AS `found2` FROM «disclosure/attacks/counted 47» AS `cases`;
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 13»
+«hierarchies/nesting 11»
 `kanon_run_values_0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_values_0__people`),
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -2615,10 +2531,10 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 ((CASE WHEN REPLACE(CAST(CAST(FROM_UTC_TIMESTAMP(`kanon_source`.`seen`, 'UTC') AS TIMESTAMP_NTZ) AS STRING), '.', '') = CAST(CAST(FROM_UTC_TIMESTAMP(`kanon_source`.`seen`, 'UTC') AS TIMESTAMP_NTZ) AS STRING) THEN CAST(CAST(FROM_UTC_TIMESTAMP(`kanon_source`.`seen`, 'UTC') AS TIMESTAMP_NTZ) AS STRING) ELSE TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(CAST(FROM_UTC_TIMESTAMP(`kanon_source`.`seen`, 'UTC') AS TIMESTAMP_NTZ) AS STRING))) END || '+00' || '') AS STRING)
 
 -- «disclosure/attacks/view_rows 1»
-WITH `kanon_run_view0` AS (SELECT CAST((CAST(`kanon_source`.`person` AS STRING) || '') AS STRING) COLLATE UTF8_BINARY AS `p0`, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY AS `p1`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `p2`, CAST«hierarchies/nesting 5» COLLATE UTF8_BINARY AS `p3`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `p4`, CAST«disclosure/attacks/view_rows 2» COLLATE UTF8_BINARY AS `p5`, COUNT(*) AS `row_count` FROM `clinic`.`visits_release` AS `kanon_source` GROUP BY CAST((CAST(`kanon_source`.`person` AS STRING) || '') AS STRING) COLLATE UTF8_BINARY, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, CAST«hierarchies/nesting 5» COLLATE UTF8_BINARY, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY, CAST«disclosure/attacks/view_rows 2» COLLATE UTF8_BINARY),
+WITH `kanon_run_view0` AS (SELECT CAST((CAST(`kanon_source`.`person` AS STRING) || '') AS STRING) COLLATE UTF8_BINARY AS `p0`, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY AS `p1`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `p2`, CAST«hierarchies/nesting 4» COLLATE UTF8_BINARY AS `p3`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `p4`, CAST«disclosure/attacks/view_rows 2» COLLATE UTF8_BINARY AS `p5`, COUNT(*) AS `row_count` FROM `clinic`.`visits_release` AS `kanon_source` GROUP BY CAST((CAST(`kanon_source`.`person` AS STRING) || '') AS STRING) COLLATE UTF8_BINARY, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, CAST«hierarchies/nesting 4» COLLATE UTF8_BINARY, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY, CAST«disclosure/attacks/view_rows 2» COLLATE UTF8_BINARY),
 
 -- «disclosure/attacks/view_rows 3»
-`kanon_run_view1` AS (SELECT CAST((CAST(`kanon_source`.`person` AS STRING) || '') AS STRING) COLLATE UTF8_BINARY AS `p0`, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY AS `p1`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `p2`, CAST«hierarchies/nesting 5» COLLATE UTF8_BINARY AS `p3`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `p4`, CAST«disclosure/attacks/view_rows 2» COLLATE UTF8_BINARY AS `p5`, COUNT(*) AS `row_count` FROM `clinic`.`areas` AS `kanon_source` GROUP BY CAST((CAST(`kanon_source`.`person` AS STRING) || '') AS STRING) COLLATE UTF8_BINARY, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, CAST«hierarchies/nesting 5» COLLATE UTF8_BINARY, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY, CAST«disclosure/attacks/view_rows 2» COLLATE UTF8_BINARY),
+`kanon_run_view1` AS (SELECT CAST((CAST(`kanon_source`.`person` AS STRING) || '') AS STRING) COLLATE UTF8_BINARY AS `p0`, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY AS `p1`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `p2`, CAST«hierarchies/nesting 4» COLLATE UTF8_BINARY AS `p3`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `p4`, CAST«disclosure/attacks/view_rows 2» COLLATE UTF8_BINARY AS `p5`, COUNT(*) AS `row_count` FROM `clinic`.`areas` AS `kanon_source` GROUP BY CAST((CAST(`kanon_source`.`person` AS STRING) || '') AS STRING) COLLATE UTF8_BINARY, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, CAST«hierarchies/nesting 4» COLLATE UTF8_BINARY, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY, CAST«disclosure/attacks/view_rows 2» COLLATE UTF8_BINARY),
 
 -- «disclosure/attacks/view_rows 4»
 `kanon_run_joined_views` AS (SELECT `view0`.`p0` AS `c0`, `view0`.`p1` AS `c1`, `view0`.`p2` AS `c2`, `view0`.`p3` AS `c3`, `view0`.`p4` AS `c4`, `view0`.`p5` AS `c5`, DENSE_RANK() OVER (ORDER BY `view0`.`p2` NULLS LAST, `view0`.`p1` NULLS LAST) AS `identity_number` FROM `kanon_run_view0` AS `view0` JOIN `kanon_run_view1` AS `view1` ON `view0`.`p0` IS NOT DISTINCT FROM `view1`.`p0` AND `view0`.`p1` IS NOT DISTINCT FROM `view1`.`p1` AND `view0`.`p2` IS NOT DISTINCT FROM `view1`.`p2` AND `view0`.`p3` IS NOT DISTINCT FROM `view1`.`p3` AND `view0`.`p4` IS NOT DISTINCT FROM `view1`.`p4` AND `view0`.`p5` IS NOT DISTINCT FROM `view1`.`p5`)
@@ -2656,32 +2572,32 @@ SELECT COUNT(*) AS `row_count` FROM `clinic`.`visits_release` AS `counted`;
 -- release/count
 SELECT COUNT(*) AS `row_count` FROM `clinic`.`before` AS `counted`;
 
+-- «hierarchies/nesting 15»
+WITH `kanon_run_placed_people` AS «hierarchies/nesting 8»,
+
 -- «hierarchies/nesting 17»
-WITH `kanon_run_placed_people` AS «hierarchies/nesting 10»,
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 2 THEN SUBSTRING(CAST(`value` AS STRING), 1, 2) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 2) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_placed_people` GROUP BY `q0`) AS `distinct_values`) AS `labelled`)
 
--- «hierarchies/nesting 19»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 2 THEN SUBSTRING(CAST(`value` AS STRING), 1, 2) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 2) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_placed_people`) AS `distinct_values`) AS `labelled`)
-
--- «hierarchies/nesting 18»
-`kanon_run_lookup0` AS «hierarchies/nesting 19»
+-- «hierarchies/nesting 16»
+`kanon_run_lookup0` AS «hierarchies/nesting 17»
 
 -- hierarchies/nesting
-«hierarchies/nesting 17»
-«hierarchies/nesting 18»
+«hierarchies/nesting 15»
+«hierarchies/nesting 16»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
--- «hierarchies/coverage 15»
-`kanon_run_lookup0` AS «hierarchies/nesting 19»,
-
 -- «hierarchies/coverage 16»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_placed_people`) AS `distinct_values`) AS `labelled`)
+`kanon_run_lookup0` AS «hierarchies/nesting 17»,
+
+-- «hierarchies/coverage 17»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_placed_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
-«hierarchies/nesting 17»
-«hierarchies/coverage 15»
-`kanon_run_lookup1` AS «hierarchies/coverage 16»
+«hierarchies/nesting 15»
+«hierarchies/coverage 16»
+`kanon_run_lookup1` AS «hierarchies/coverage 17»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_placed_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_placed_people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -2690,17 +2606,17 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_v
 WITH `kanon_run_placed0` AS «disclosure/attacks/level_misses 6»,
 
 -- «disclosure/attacks/level_misses 16»
-`kanon_run_placed_people` AS «hierarchies/nesting 10»,
+`kanon_run_placed_people` AS «hierarchies/nesting 8»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 15»
 «disclosure/attacks/level_misses 16»
-«hierarchies/nesting 18»
+«hierarchies/nesting 16»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `level2`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_placed0`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level2` ON `found`.`label` IS NOT DISTINCT FROM `level2`.`label`;
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 17»
-«hierarchies/coverage 15»
+«hierarchies/nesting 15»
+«hierarchies/coverage 16»
 `kanon_run_placed0` AS «disclosure/attacks/level_misses 6»
 SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM CAST(`l2` AS STRING) COLLATE UTF8_BINARY AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_placed0` WHERE `q0` <> '*') AS `found0` ON CAST(`l1` AS STRING) COLLATE UTF8_BINARY = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_placed0` WHERE `q0` <> '*') AS `found1` ON CAST(`l2` AS STRING) COLLATE UTF8_BINARY = `found1`.`label`;
 
@@ -2708,7 +2624,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 `kanon_run_placed0_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 4» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_placed0`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
 
 -- «disclosure/attacks/unknown 12»
-`kanon_run_lookup1` AS «hierarchies/coverage 16»,
+`kanon_run_lookup1` AS «hierarchies/coverage 17»,
 
 -- «disclosure/attacks/unknown 13»
 (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_placed0`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`)
@@ -2716,7 +2632,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 15»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 15»
+«hierarchies/coverage 16»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
 `kanon_run_placed0_cover1` AS «disclosure/attacks/unknown 13»
@@ -2728,15 +2644,15 @@ WITH `kanon_run_placed1` AS «disclosure/attacks/level_misses 9»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 17»
 «disclosure/attacks/level_misses 16»
-«hierarchies/nesting 18»
+«hierarchies/nesting 16»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `level2`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_placed1`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level2` ON `found`.`label` IS NOT DISTINCT FROM `level2`.`label`;
 
 -- «disclosure/attacks/level_differences 1»
 `kanon_run_placed1` AS «disclosure/attacks/level_misses 9»
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 17»
-«hierarchies/coverage 15»
+«hierarchies/nesting 15»
+«hierarchies/coverage 16»
 «disclosure/attacks/level_differences 1»
 SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM CAST(`l2` AS STRING) COLLATE UTF8_BINARY AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_placed1` WHERE `q0` <> '*') AS `found0` ON CAST(`l1` AS STRING) COLLATE UTF8_BINARY = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_placed1` WHERE `q0` <> '*') AS `found1` ON CAST(`l2` AS STRING) COLLATE UTF8_BINARY = `found1`.`label`;
 
@@ -2749,7 +2665,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 17»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 15»
+«hierarchies/coverage 16»
 «disclosure/attacks/unknown 14»
 «disclosure/attacks/unknown 12»
 `kanon_run_placed1_cover1` AS «disclosure/attacks/unknown 15»
@@ -2768,8 +2684,8 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 (SELECT SUM(`own`.`row_count`) FROM `kanon_run_placed1` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_placed1`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_placed1`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value` JOIN (SELECT DISTINCT `p0` AS `value` FROM `kanon_run_placed1`) AS `again2` ON `own`.`p0` IS NOT DISTINCT FROM `again2`.`value` JOIN (SELECT DISTINCT `p1` AS `value` FROM `kanon_run_placed1`) AS `again3` ON `own`.`p1` IS NOT DISTINCT FROM `again3`.`value`)
 
 -- frequency/all_found
-«hierarchies/nesting 17»
-«hierarchies/coverage 15»
+«hierarchies/nesting 15»
+«hierarchies/coverage 16»
 «disclosure/attacks/unknown 12»
 «frequency/all_found 1»
 «disclosure/attacks/level_differences 1»
@@ -2800,8 +2716,8 @@ SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `ther
 (SELECT `r0_q0`, `r0_q1`, `r0_p0`, `r0_p1`, `r1_q0`, `r1_q1`, `r1_p0`, `r1_p1`, SUM(`held`) AS `held`, SUM(`possible`) AS `possible` FROM (SELECT `r0_q0`, `r0_q1`, `r0_p0`, `r0_p1`, `r1_q0`, `r1_q1`, `r1_p0`, `r1_p1`, `held`, 0 AS `possible` FROM `kanon_run_with_placed` AS `placed` UNION ALL SELECT `r0_q0`, `r0_q1`, `r0_p0`, `r0_p1`, `r1_q0`, `r1_q1`, `r1_p0`, `r1_p1`, 0 AS `held`, `possible` FROM `kanon_run_with_behind` AS `behind`) AS `both_counts` GROUP BY `r0_q0`, `r0_q1`, `r0_p0`, `r0_p1`, `r1_q0`, `r1_q1`, `r1_p0`, `r1_p1`)
 
 -- disclosure/attacks/position_cells
-«hierarchies/nesting 17»
-«hierarchies/coverage 15»
+«hierarchies/nesting 15»
+«hierarchies/coverage 16»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2812,8 +2728,8 @@ SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `ther
 `kanon_run_with_placed` AS «disclosure/attacks/position_cells 4», `kanon_run_with_behind` AS «disclosure/attacks/position_cells 7» SELECT DENSE_RANK() OVER (ORDER BY `r0_q0` NULLS LAST, `r0_q1` NULLS LAST, `r0_p0` NULLS LAST, `r0_p1` NULLS LAST) AS `class0`, DENSE_RANK() OVER (ORDER BY `r1_q0` NULLS LAST, `r1_q1` NULLS LAST, `r1_p0` NULLS LAST, `r1_p1` NULLS LAST) AS `class1`, DENSE_RANK() OVER (ORDER BY `r0_q0` NULLS LAST, `r0_q1` NULLS LAST, `r1_q0` NULLS LAST, `r1_q1` NULLS LAST) AS `joint_class`, `held`, `possible` FROM «disclosure/attacks/position_cells 8» AS `cells` LIMIT 200001;
 
 -- disclosure/attacks/position_revealed
-«hierarchies/nesting 17»
-«hierarchies/coverage 15»
+«hierarchies/nesting 15»
+«hierarchies/coverage 16»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2823,35 +2739,35 @@ SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `ther
 «disclosure/attacks/position_cells 3»
 `kanon_run_with_placed` AS «disclosure/attacks/position_cells 4», `kanon_run_with_behind` AS «disclosure/attacks/position_cells 7» SELECT `r0_q0`, `r0_q1`, `r1_q0`, `r1_q1`, `people` FROM (SELECT `r0_q0`, `r0_q1`, `r1_q0`, `r1_q1`, SUM(`held`) AS `held`, SUM(CASE WHEN `held` < `possible` THEN `held` ELSE `possible` END) AS `people` FROM «disclosure/attacks/position_cells 8» AS `cells` GROUP BY `r0_q0`, `r0_q1`, `r1_q0`, `r1_q1`) AS `joint_classes` WHERE `held` < 3 AND `people` > 0 ORDER BY `held` NULLS LAST, `r0_q0` NULLS LAST, `r0_q1` NULLS LAST, `r1_q0` NULLS LAST, `r1_q1` NULLS LAST LIMIT 3;
 
--- «hierarchies/nesting 21»
+-- «hierarchies/nesting 19»
 (SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, `kanon_source`.`age` AS `q1`, COUNT(*) AS `row_count` FROM `clinic`.`other` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, `kanon_source`.`age`)
 
+-- «hierarchies/nesting 18»
+WITH `kanon_run_ordered_values` AS «hierarchies/nesting 19»,
+
+-- «hierarchies/nesting 21»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 2 THEN SUBSTRING(CAST(`value` AS STRING), 1, 2) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 2) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_ordered_values` GROUP BY `q0`) AS `distinct_values`) AS `labelled`)
+
 -- «hierarchies/nesting 20»
-WITH `kanon_run_ordered_values` AS «hierarchies/nesting 21»,
-
--- «hierarchies/nesting 23»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 2 THEN SUBSTRING(CAST(`value` AS STRING), 1, 2) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 2) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_ordered_values`) AS `distinct_values`) AS `labelled`)
-
--- «hierarchies/nesting 22»
-`kanon_run_lookup0` AS «hierarchies/nesting 23»
+`kanon_run_lookup0` AS «hierarchies/nesting 21»
 
 -- hierarchies/nesting
+«hierarchies/nesting 18»
 «hierarchies/nesting 20»
-«hierarchies/nesting 22»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
--- «hierarchies/coverage 17»
-`kanon_run_lookup0` AS «hierarchies/nesting 23»,
-
 -- «hierarchies/coverage 18»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_ordered_values`) AS `distinct_values`) AS `labelled`)
+`kanon_run_lookup0` AS «hierarchies/nesting 21»,
+
+-- «hierarchies/coverage 19»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_ordered_values` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
-«hierarchies/nesting 20»
-«hierarchies/coverage 17»
-`kanon_run_lookup1` AS «hierarchies/coverage 18»
+«hierarchies/nesting 18»
+«hierarchies/coverage 18»
+`kanon_run_lookup1` AS «hierarchies/coverage 19»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_ordered_values` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_ordered_values` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -2861,79 +2777,79 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_v
 
 -- disclosure/attacks/level_misses
 WITH `kanon_run_ordered_labels` AS «disclosure/attacks/level_misses 18»,
-`kanon_run_ordered_values` AS «hierarchies/nesting 21»,
-«hierarchies/nesting 22»
+`kanon_run_ordered_values` AS «hierarchies/nesting 19»,
+«hierarchies/nesting 20»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `level2`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_ordered_labels`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level2` ON `found`.`label` IS NOT DISTINCT FROM `level2`.`label`;
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 20»
-«hierarchies/coverage 17»
+«hierarchies/nesting 18»
+«hierarchies/coverage 18»
 `kanon_run_ordered_labels` AS «disclosure/attacks/level_misses 18»
 SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM CAST(`l2` AS STRING) COLLATE UTF8_BINARY AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_ordered_labels` WHERE `q0` <> '*') AS `found0` ON CAST(`l1` AS STRING) COLLATE UTF8_BINARY = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_ordered_labels` WHERE `q0` <> '*') AS `found1` ON CAST(`l2` AS STRING) COLLATE UTF8_BINARY = `found1`.`label`;
 
 -- disclosure/attacks/order
-«hierarchies/nesting 20»
-«hierarchies/coverage 17»
+«hierarchies/nesting 18»
+«hierarchies/coverage 18»
 `kanon_run_ordered_labels` AS «disclosure/attacks/level_misses 18»,
 `kanon_run_ordered_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 4» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_ordered_labels`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
-`kanon_run_lookup1` AS «hierarchies/coverage 18»,
+`kanon_run_lookup1` AS «hierarchies/coverage 19»,
 `kanon_run_ordered_cover1` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_ordered_labels`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
 «disclosure/attacks/level_misses 16»
 «frequency/all_found 1»
 «disclosure/attacks/position_cells 2»
-`kanon_run_with_released_rows` AS (SELECT CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, «disclosure/attacks/position_cells 5» COLLATE UTF8_BINARY AS `q1`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `p0`, CAST«disclosure/attacks/position_cells 6» COLLATE UTF8_BINARY AS `p1`, `checked`.`rowid` AS `row_id` FROM `clinic`.`visits_release` AS `checked`), `kanon_run_with_released_places` AS (SELECT `q0`, `q1`, `p0`, `p1`, CAST((CAST(ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY `row_id` NULLS LAST) AS DOUBLE) - 0.5) AS DOUBLE) / CAST(COUNT(*) OVER (PARTITION BY `q0`, `q1`) AS DOUBLE) AS `place` FROM `kanon_run_with_released_rows` AS `released_rows`), `kanon_run_with_released_groups` AS (SELECT `q0`, `q1`, `p0`, `p1`, COUNT(*) AS `row_count`, CAST(SUM(`place`) AS DOUBLE) / CAST(COUNT(*) AS DOUBLE) AS `place` FROM `kanon_run_with_released_places` AS `released_places` GROUP BY `q0`, `q1`, `p0`, `p1`), `kanon_run_with_source_rows` AS (SELECT `cover0`.`label` AS `q0`, `cover1`.`label` AS `q1`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `p0`, CAST«hierarchies/nesting 5» COLLATE UTF8_BINARY AS `p1`, `kanon_source`.`rowid` AS `row_id` FROM `clinic`.`other` AS `kanon_source` JOIN `kanon_run_ordered_cover0` AS `cover0` ON CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY IS NOT DISTINCT FROM `cover0`.`value` JOIN `kanon_run_ordered_cover1` AS `cover1` ON `kanon_source`.`age` IS NOT DISTINCT FROM `cover1`.`value`), `kanon_run_with_source_places` AS (SELECT `q0`, `q1`, `p0`, `p1`, CAST((CAST(ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY `row_id` NULLS LAST) AS DOUBLE) - 0.5) AS DOUBLE) / CAST(COUNT(*) OVER (PARTITION BY `q0`, `q1`) AS DOUBLE) AS `place` FROM `kanon_run_with_source_rows` AS `source_rows`), `kanon_run_with_source_groups` AS (SELECT `q0`, `q1`, `p0`, `p1`, COUNT(*) AS `row_count`, CAST(SUM(`place`) AS DOUBLE) / CAST(COUNT(*) AS DOUBLE) AS `place` FROM `kanon_run_with_source_places` AS `source_places` GROUP BY `q0`, `q1`, `p0`, `p1`), `kanon_run_with_compared` AS (SELECT `ours`.`row_count` AS `row_count`, `ours`.`place` AS `ours`, `theirs`.`place` AS `theirs`, ROW_NUMBER() OVER (PARTITION BY `ours`.`q0`, `ours`.`q1` ORDER BY `ours`.`p0` NULLS LAST, `ours`.`p1` NULLS LAST) AS `position_in_class`, COUNT(*) OVER (PARTITION BY `ours`.`q0`, `ours`.`q1`) AS `groups_in_class` FROM `kanon_run_with_released_groups` AS `ours` JOIN `kanon_run_with_source_groups` AS `theirs` ON `ours`.`q0` IS NOT DISTINCT FROM `theirs`.`q0` AND `ours`.`q1` IS NOT DISTINCT FROM `theirs`.`q1` AND `ours`.`p0` IS NOT DISTINCT FROM `theirs`.`p0` AND `ours`.`p1` IS NOT DISTINCT FROM `theirs`.`p1`) SELECT SUM(CASE WHEN `groups_in_class` > 1 THEN `row_count` ELSE 0 END) AS `examined`, COUNT(*) AS `groups_found`, SUM(CASE WHEN `position_in_class` = 1 THEN 1 ELSE 0 END) AS `classes`, SUM(`row_count` * (`ours` - 0.5) * (`theirs` - 0.5)) AS `product`, SUM(`row_count` * (`ours` - 0.5) * (`ours` - 0.5)) AS `our_spread`, SUM(`row_count` * (`theirs` - 0.5) * (`theirs` - 0.5)) AS `their_spread`, (SELECT COUNT(*) FROM `kanon_run_with_released_rows` AS `released_rows`) AS `released_there`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_with_released_groups` AS `own` JOIN `kanon_run_with_released_groups` AS `again` ON `own`.`q0` IS NOT DISTINCT FROM `again`.`q0` AND `own`.`q1` IS NOT DISTINCT FROM `again`.`q1` AND `own`.`p0` IS NOT DISTINCT FROM `again`.`p0` AND `own`.`p1` IS NOT DISTINCT FROM `again`.`p1`) AS `released_found`, (SELECT COUNT(*) FROM `kanon_run_with_source_rows` AS `source_rows`) AS `source_there`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_with_source_groups` AS `own` JOIN `kanon_run_with_source_groups` AS `again` ON `own`.`q0` IS NOT DISTINCT FROM `again`.`q0` AND `own`.`q1` IS NOT DISTINCT FROM `again`.`q1` AND `own`.`p0` IS NOT DISTINCT FROM `again`.`p0` AND `own`.`p1` IS NOT DISTINCT FROM `again`.`p1`) AS `source_found`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «frequency/all_found 2» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «frequency/all_found 3» AS `found1`, (SELECT COUNT(*) FROM `clinic`.`before` AS `whole`) AS `there2`, «frequency/all_found 4» AS `found2`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there3`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_ordered_values` AS `own` JOIN `kanon_run_lookup0` AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN `kanon_run_lookup1` AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`) AS `found3`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there4`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_ordered_labels` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_ordered_labels`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_ordered_labels`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`) AS `found4` FROM `kanon_run_with_compared` AS `compared`;
+`kanon_run_with_released_rows` AS (SELECT CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, «disclosure/attacks/position_cells 5» COLLATE UTF8_BINARY AS `q1`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `p0`, CAST«disclosure/attacks/position_cells 6» COLLATE UTF8_BINARY AS `p1`, `checked`.`rowid` AS `row_id` FROM `clinic`.`visits_release` AS `checked`), `kanon_run_with_released_places` AS (SELECT `q0`, `q1`, `p0`, `p1`, CAST((CAST(ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY `row_id` NULLS LAST) AS DOUBLE) - 0.5) AS DOUBLE) / CAST(COUNT(*) OVER (PARTITION BY `q0`, `q1`) AS DOUBLE) AS `place` FROM `kanon_run_with_released_rows` AS `released_rows`), `kanon_run_with_released_groups` AS (SELECT `q0`, `q1`, `p0`, `p1`, COUNT(*) AS `row_count`, CAST(SUM(`place`) AS DOUBLE) / CAST(COUNT(*) AS DOUBLE) AS `place` FROM `kanon_run_with_released_places` AS `released_places` GROUP BY `q0`, `q1`, `p0`, `p1`), `kanon_run_with_source_rows` AS (SELECT `cover0`.`label` AS `q0`, `cover1`.`label` AS `q1`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `p0`, CAST«hierarchies/nesting 4» COLLATE UTF8_BINARY AS `p1`, `kanon_source`.`rowid` AS `row_id` FROM `clinic`.`other` AS `kanon_source` JOIN `kanon_run_ordered_cover0` AS `cover0` ON CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY IS NOT DISTINCT FROM `cover0`.`value` JOIN `kanon_run_ordered_cover1` AS `cover1` ON `kanon_source`.`age` IS NOT DISTINCT FROM `cover1`.`value`), `kanon_run_with_source_places` AS (SELECT `q0`, `q1`, `p0`, `p1`, CAST((CAST(ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY `row_id` NULLS LAST) AS DOUBLE) - 0.5) AS DOUBLE) / CAST(COUNT(*) OVER (PARTITION BY `q0`, `q1`) AS DOUBLE) AS `place` FROM `kanon_run_with_source_rows` AS `source_rows`), `kanon_run_with_source_groups` AS (SELECT `q0`, `q1`, `p0`, `p1`, COUNT(*) AS `row_count`, CAST(SUM(`place`) AS DOUBLE) / CAST(COUNT(*) AS DOUBLE) AS `place` FROM `kanon_run_with_source_places` AS `source_places` GROUP BY `q0`, `q1`, `p0`, `p1`), `kanon_run_with_compared` AS (SELECT `ours`.`row_count` AS `row_count`, `ours`.`place` AS `ours`, `theirs`.`place` AS `theirs`, ROW_NUMBER() OVER (PARTITION BY `ours`.`q0`, `ours`.`q1` ORDER BY `ours`.`p0` NULLS LAST, `ours`.`p1` NULLS LAST) AS `position_in_class`, COUNT(*) OVER (PARTITION BY `ours`.`q0`, `ours`.`q1`) AS `groups_in_class` FROM `kanon_run_with_released_groups` AS `ours` JOIN `kanon_run_with_source_groups` AS `theirs` ON `ours`.`q0` IS NOT DISTINCT FROM `theirs`.`q0` AND `ours`.`q1` IS NOT DISTINCT FROM `theirs`.`q1` AND `ours`.`p0` IS NOT DISTINCT FROM `theirs`.`p0` AND `ours`.`p1` IS NOT DISTINCT FROM `theirs`.`p1`) SELECT SUM(CASE WHEN `groups_in_class` > 1 THEN `row_count` ELSE 0 END) AS `examined`, COUNT(*) AS `groups_found`, SUM(CASE WHEN `position_in_class` = 1 THEN 1 ELSE 0 END) AS `classes`, SUM(`row_count` * (`ours` - 0.5) * (`theirs` - 0.5)) AS `product`, SUM(`row_count` * (`ours` - 0.5) * (`ours` - 0.5)) AS `our_spread`, SUM(`row_count` * (`theirs` - 0.5) * (`theirs` - 0.5)) AS `their_spread`, (SELECT COUNT(*) FROM `kanon_run_with_released_rows` AS `released_rows`) AS `released_there`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_with_released_groups` AS `own` JOIN `kanon_run_with_released_groups` AS `again` ON `own`.`q0` IS NOT DISTINCT FROM `again`.`q0` AND `own`.`q1` IS NOT DISTINCT FROM `again`.`q1` AND `own`.`p0` IS NOT DISTINCT FROM `again`.`p0` AND `own`.`p1` IS NOT DISTINCT FROM `again`.`p1`) AS `released_found`, (SELECT COUNT(*) FROM `kanon_run_with_source_rows` AS `source_rows`) AS `source_there`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_with_source_groups` AS `own` JOIN `kanon_run_with_source_groups` AS `again` ON `own`.`q0` IS NOT DISTINCT FROM `again`.`q0` AND `own`.`q1` IS NOT DISTINCT FROM `again`.`q1` AND `own`.`p0` IS NOT DISTINCT FROM `again`.`p0` AND `own`.`p1` IS NOT DISTINCT FROM `again`.`p1`) AS `source_found`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «frequency/all_found 2» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «frequency/all_found 3» AS `found1`, (SELECT COUNT(*) FROM `clinic`.`before` AS `whole`) AS `there2`, «frequency/all_found 4» AS `found2`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there3`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_ordered_values` AS `own` JOIN `kanon_run_lookup0` AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN `kanon_run_lookup1` AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`) AS `found3`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there4`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_ordered_labels` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_ordered_labels`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_ordered_labels`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`) AS `found4` FROM `kanon_run_with_compared` AS `compared`;
+
+-- «hierarchies/nesting 22»
+WITH `kanon_run_consistent_people` AS «hierarchies/nesting 19»,
 
 -- «hierarchies/nesting 24»
-WITH `kanon_run_consistent_people` AS «hierarchies/nesting 21»,
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 2 THEN SUBSTRING(CAST(`value` AS STRING), 1, 2) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 2) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_consistent_people` GROUP BY `q0`) AS `distinct_values`) AS `labelled`)
 
--- «hierarchies/nesting 26»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 2 THEN SUBSTRING(CAST(`value` AS STRING), 1, 2) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 2) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_consistent_people`) AS `distinct_values`) AS `labelled`)
-
--- «hierarchies/nesting 25»
-`kanon_run_lookup0` AS «hierarchies/nesting 26»
+-- «hierarchies/nesting 23»
+`kanon_run_lookup0` AS «hierarchies/nesting 24»
 
 -- hierarchies/nesting
-«hierarchies/nesting 24»
-«hierarchies/nesting 25»
+«hierarchies/nesting 22»
+«hierarchies/nesting 23»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
--- «hierarchies/coverage 19»
-`kanon_run_lookup0` AS «hierarchies/nesting 26»,
-
--- «hierarchies/coverage 21»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_consistent_people`) AS `distinct_values`) AS `labelled`)
-
 -- «hierarchies/coverage 20»
-`kanon_run_lookup1` AS «hierarchies/coverage 21»
+`kanon_run_lookup0` AS «hierarchies/nesting 24»,
 
 -- «hierarchies/coverage 22»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_consistent_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
+
+-- «hierarchies/coverage 21»
+`kanon_run_lookup1` AS «hierarchies/coverage 22»
+
+-- «hierarchies/coverage 23»
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistent_people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 
 -- hierarchies/coverage
-«hierarchies/nesting 24»
-«hierarchies/coverage 19»
+«hierarchies/nesting 22»
 «hierarchies/coverage 20»
+«hierarchies/coverage 21»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistent_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
-«hierarchies/coverage 22»;
+«hierarchies/coverage 23»;
 
 -- «disclosure/attacks/level_misses 19»
 WITH `kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/level_misses 20»
-`kanon_run_consistent_people` AS «hierarchies/nesting 21»,
+`kanon_run_consistent_people` AS «hierarchies/nesting 19»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
-«hierarchies/nesting 25»
+«hierarchies/nesting 23»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `level2`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, `level2`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_consistent_rows`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level2` ON `found`.`label` IS NOT DISTINCT FROM `level2`.`label`;
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 24»
-«hierarchies/coverage 19»
+«hierarchies/nesting 22»
+«hierarchies/coverage 20»
 `kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 18»
 SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM CAST(`l2` AS STRING) COLLATE UTF8_BINARY AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_consistent_rows` WHERE `q0` <> '*') AS `found0` ON CAST(`l1` AS STRING) COLLATE UTF8_BINARY = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_consistent_rows` WHERE `q0` <> '*') AS `found1` ON CAST(`l2` AS STRING) COLLATE UTF8_BINARY = `found1`.`label`;
 
@@ -2941,7 +2857,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 `kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/consistent 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 21»,
+`kanon_run_lookup1` AS «hierarchies/coverage 22»,
 
 -- «disclosure/attacks/consistent 3»
 `kanon_run_consistent_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 4» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_consistent_rows`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
@@ -2965,9 +2881,9 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 SELECT (SELECT COALESCE(SUM(`row_count`), 0) FROM `kanon_run_consistent_people`) - COALESCE(SUM(CASE WHEN `person_edge` = 1 THEN `people` ELSE 0 END), 0) AS `alone`, (SELECT COALESCE(SUM(`row_count`), 0) FROM `kanon_run_consistent_rows`) - COALESCE(SUM(CASE WHEN `row_edge` = 1 THEN `released` ELSE 0 END), 0) AS `of_nobody`, MAX(`degree`) AS `degree`, COALESCE(SUM(CASE WHEN `row_edge` = 1 AND `released` > `records` THEN `released` - `records` ELSE 0 END), 0) AS `missing`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «disclosure/attacks/consistent 8» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/consistent 9» AS `found1` FROM (SELECT `vectors`.`row_count` AS `people`, `released`.`row_count` AS `released`, COUNT(*) OVER (PARTITION BY `vectors`.`q0`, `vectors`.`q1`) AS `degree`, SUM(`vectors`.`row_count`) OVER (PARTITION BY `released`.`q0`, `released`.`q1`) AS `records`, ROW_NUMBER() OVER (PARTITION BY `vectors`.`q0`, `vectors`.`q1` ORDER BY `released`.`row_count` NULLS LAST) AS `person_edge`, ROW_NUMBER() OVER (PARTITION BY `released`.`q0`, `released`.`q1` ORDER BY `vectors`.`row_count` NULLS LAST) AS `row_edge` FROM `kanon_run_consistent_labelled1` AS `vectors` JOIN `kanon_run_consistent_rows` AS `released` ON `vectors`.`label0` IS NOT DISTINCT FROM `released`.`q0` AND `vectors`.`label1` IS NOT DISTINCT FROM `released`.`q1`) AS `edges`
 
 -- disclosure/attacks/consistent
-«hierarchies/nesting 24»
+«hierarchies/nesting 22»
 «disclosure/attacks/consistent 1»
-«hierarchies/coverage 19»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2979,8 +2895,8 @@ SELECT (SELECT COALESCE(SUM(`row_count`), 0) FROM `kanon_run_consistent_people`)
 SELECT `own`, `low`, `high`, `place`, MIN(`released`) AS `released`, SUM(`people`) AS `people` FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY `person`) <= 2 THEN 0 ELSE `person` END AS `own`, MIN(`place`) OVER (PARTITION BY `person`) AS `low`, MAX(`place`) OVER (PARTITION BY `person`) AS `high`, `place`, `released`, `people` FROM (SELECT DENSE_RANK() OVER (ORDER BY `vectors`.`q0` NULLS LAST, `vectors`.`q1` NULLS LAST) AS `person`, DENSE_RANK() OVER (ORDER BY `released`.`q0` NULLS LAST, `released`.`q1` NULLS LAST) AS `place`, `vectors`.`row_count` AS `people`, `released`.`row_count` AS `released` FROM `kanon_run_consistent_labelled1` AS `vectors` JOIN `kanon_run_consistent_rows` AS `released` ON `vectors`.`label0` IS NOT DISTINCT FROM `released`.`q0` AND `vectors`.`label1` IS NOT DISTINCT FROM `released`.`q1`) AS `edges`) AS `told` GROUP BY `own`, `low`, `high`, `place` LIMIT 50001
 
 -- disclosure/attacks/graph
-«hierarchies/nesting 24»
-«hierarchies/coverage 19»
+«hierarchies/nesting 22»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2996,8 +2912,8 @@ SELECT `own`, `low`, `high`, `place`, MIN(`released`) AS `released`, SUM(`people
 SELECT (SELECT SUM(`row_count`) FROM `kanon_run_consistent_people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, NULL AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «disclosure/attacks/consistent 8» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/consistent 9» AS `found1` FROM «disclosure/attacks/counted 50» AS `cases`
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 24»
-«hierarchies/coverage 19»
+«hierarchies/nesting 22»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
@@ -3007,8 +2923,8 @@ SELECT (SELECT SUM(`row_count`) FROM `kanon_run_consistent_people`) AS `examined
 «disclosure/attacks/counted 49»;
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 24»
-«hierarchies/coverage 19»
+«hierarchies/nesting 22»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -3026,7 +2942,7 @@ SELECT (SELECT SUM(`row_count`) FROM `kanon_run_consistent_rows`) AS `examined`,
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
-«hierarchies/coverage 19»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -3035,8 +2951,8 @@ SELECT (SELECT SUM(`row_count`) FROM `kanon_run_consistent_rows`) AS `examined`,
 «disclosure/attacks/counted 51»;
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 24»
-«hierarchies/coverage 19»
+«hierarchies/nesting 22»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -3045,43 +2961,43 @@ SELECT (SELECT SUM(`row_count`) FROM `kanon_run_consistent_rows`) AS `examined`,
 «disclosure/attacks/consistent 6»
 SELECT `q0`, `q1`, `people` FROM «disclosure/attacks/counted 52» AS `cases` WHERE `exposed` = 1 ORDER BY `risk` DESC, `q0` NULLS LAST, `q1` NULLS LAST LIMIT 3;
 
+-- «hierarchies/nesting 25»
+WITH `kanon_run_minimal0_people` AS «hierarchies/nesting 19»,
+
 -- «hierarchies/nesting 27»
-WITH `kanon_run_minimal0_people` AS «hierarchies/nesting 21»,
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_minimal0_people` GROUP BY `q0`) AS `distinct_values`) AS `labelled`)
 
--- «hierarchies/nesting 29»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_minimal0_people`) AS `distinct_values`) AS `labelled`)
-
--- «hierarchies/nesting 28»
-`kanon_run_lookup0` AS «hierarchies/nesting 29»
+-- «hierarchies/nesting 26»
+`kanon_run_lookup0` AS «hierarchies/nesting 27»
 
 -- hierarchies/nesting
-«hierarchies/nesting 27»
-«hierarchies/nesting 28»
+«hierarchies/nesting 25»
+«hierarchies/nesting 26»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 23»
-`kanon_run_lookup0` AS «hierarchies/nesting 29»,
+-- «hierarchies/coverage 24»
+`kanon_run_lookup0` AS «hierarchies/nesting 27»,
+
+-- «hierarchies/coverage 26»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_minimal0_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- «hierarchies/coverage 25»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_minimal0_people`) AS `distinct_values`) AS `labelled`)
-
--- «hierarchies/coverage 24»
-`kanon_run_lookup1` AS «hierarchies/coverage 25»
+`kanon_run_lookup1` AS «hierarchies/coverage 26»
 
 -- hierarchies/coverage
-«hierarchies/nesting 27»
-«hierarchies/coverage 23»
+«hierarchies/nesting 25»
 «hierarchies/coverage 24»
+«hierarchies/coverage 25»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_minimal0_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_minimal0_people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
 -- «frequency/all_found 5»
-`kanon_run_lookup1` AS «hierarchies/coverage 25»,
+`kanon_run_lookup1` AS «hierarchies/coverage 26»,
 
 -- frequency/all_found
-«hierarchies/nesting 27»
-«hierarchies/coverage 23»
+«hierarchies/nesting 25»
+«hierarchies/coverage 24»
 «frequency/all_found 5»
 `kanon_run_minimal0_labels` AS «disclosure/attacks/level_misses 11»
 SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_minimal0_people` AS `own` JOIN `kanon_run_lookup0` AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN `kanon_run_lookup1` AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_minimal0_labels` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_minimal0_labels`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_minimal0_labels`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value` JOIN (SELECT DISTINCT `p0` AS `value` FROM `kanon_run_minimal0_labels`) AS `again2` ON `own`.`p0` IS NOT DISTINCT FROM `again2`.`value`) AS `found1`;
@@ -3090,18 +3006,18 @@ SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `ther
 WITH `kanon_run_minimal0_labels` AS «disclosure/attacks/level_misses 11»,
 
 -- «disclosure/attacks/level_misses 22»
-`kanon_run_minimal0_people` AS «hierarchies/nesting 21»,
+`kanon_run_minimal0_people` AS «hierarchies/nesting 19»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 21»
 «disclosure/attacks/level_misses 22»
-«hierarchies/nesting 28»
+«hierarchies/nesting 26»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL THEN 1 ELSE 0 END) AS `missed1`, SUM(CASE WHEN `level2`.`known` IS NULL THEN 1 ELSE 0 END) AS `missed2` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_minimal0_labels`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level2` ON `found`.`label` IS NOT DISTINCT FROM `level2`.`label`;
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 21»
 «disclosure/attacks/level_misses 22»
-«hierarchies/coverage 24»
+«hierarchies/coverage 25»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_minimal0_labels`) AS `found` LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 8» COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup1`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 9» COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup1`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label`;
 
 -- «disclosure/attacks/numbered_counts 1»
@@ -3119,45 +3035,45 @@ SELECT `class_number`, `value_number`, `missing`, `protected_value`, `row_count`
 (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST(`lookup1`.`l1` AS STRING) COLLATE UTF8_BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(`lookup1`.`l1` AS STRING) COLLATE UTF8_BINARY)) ELSE CAST(`lookup1`.`l1` AS STRING) COLLATE UTF8_BINARY END)
 
 -- disclosure/attacks/cells
-«hierarchies/nesting 27»
-«hierarchies/coverage 23»
+«hierarchies/nesting 25»
+«hierarchies/coverage 24»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
 SELECT `class_number`, `cell_rows` FROM (SELECT `classes`.`class_number` AS `class_number`, `lookup0`.`l0` AS `finer`, SUM(`vectors`.`row_count`) AS `cell_rows` FROM `kanon_run_minimal0_people` AS `vectors` JOIN `kanon_run_lookup0` AS `lookup0` ON `vectors`.`q0` IS NOT DISTINCT FROM `lookup0`.`value` JOIN `kanon_run_lookup1` AS `lookup1` ON `vectors`.`q1` IS NOT DISTINCT FROM `lookup1`.`value` LEFT JOIN (SELECT DISTINCT `q0`, `q1`, `class_number` FROM `kanon_run_minimal0_numbered`) AS `classes` ON CAST(`lookup0`.`l1` AS STRING) COLLATE UTF8_BINARY IS NOT DISTINCT FROM `classes`.`q0` AND «disclosure/attacks/cells 2» COLLATE UTF8_BINARY IS NOT DISTINCT FROM `classes`.`q1` GROUP BY `classes`.`class_number`, `lookup0`.`l0`) AS `cells` LIMIT 10001;
 
 -- disclosure/attacks/cells
-«hierarchies/nesting 27»
-«hierarchies/coverage 23»
+«hierarchies/nesting 25»
+«hierarchies/coverage 24»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
 SELECT `class_number`, `cell_rows` FROM (SELECT `classes`.`class_number` AS `class_number`, `lookup1`.`l0` AS `finer`, SUM(`vectors`.`row_count`) AS `cell_rows` FROM `kanon_run_minimal0_people` AS `vectors` JOIN `kanon_run_lookup0` AS `lookup0` ON `vectors`.`q0` IS NOT DISTINCT FROM `lookup0`.`value` JOIN `kanon_run_lookup1` AS `lookup1` ON `vectors`.`q1` IS NOT DISTINCT FROM `lookup1`.`value` LEFT JOIN (SELECT DISTINCT `q0`, `q1`, `class_number` FROM `kanon_run_minimal0_numbered`) AS `classes` ON CAST(`lookup0`.`l1` AS STRING) COLLATE UTF8_BINARY IS NOT DISTINCT FROM `classes`.`q0` AND «disclosure/attacks/cells 2» COLLATE UTF8_BINARY IS NOT DISTINCT FROM `classes`.`q1` GROUP BY `classes`.`class_number`, `lookup1`.`l0`) AS `cells` LIMIT 10001;
 
+-- «hierarchies/nesting 28»
+WITH `kanon_run_guessed0__people` AS «hierarchies/nesting 12»,
+
 -- «hierarchies/nesting 30»
-WITH `kanon_run_guessed0__people` AS «hierarchies/nesting 14»,
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_guessed0__people` GROUP BY `q0`) AS `distinct_values`) AS `labelled`)
 
--- «hierarchies/nesting 32»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_guessed0__people`) AS `distinct_values`) AS `labelled`)
-
--- «hierarchies/nesting 31»
-`kanon_run_lookup0` AS «hierarchies/nesting 32»
+-- «hierarchies/nesting 29»
+`kanon_run_lookup0` AS «hierarchies/nesting 30»
 
 -- hierarchies/nesting
-«hierarchies/nesting 30»
-«hierarchies/nesting 31»
+«hierarchies/nesting 28»
+«hierarchies/nesting 29»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 26»
-`kanon_run_lookup0` AS «hierarchies/nesting 32»,
-
 -- «hierarchies/coverage 27»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_guessed0__people`) AS `distinct_values`) AS `labelled`)
+`kanon_run_lookup0` AS «hierarchies/nesting 30»,
+
+-- «hierarchies/coverage 28»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_guessed0__people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
-«hierarchies/nesting 30»
-«hierarchies/coverage 26»
-`kanon_run_lookup1` AS «hierarchies/coverage 27»
+«hierarchies/nesting 28»
+«hierarchies/coverage 27»
+`kanon_run_lookup1` AS «hierarchies/coverage 28»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_guessed0__people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_guessed0__people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -3166,12 +3082,12 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_v
 WITH `kanon_run_guessed0__labels0` AS «disclosure/attacks/level_misses 11»,
 
 -- «disclosure/attacks/level_misses 24»
-`kanon_run_guessed0__people` AS «hierarchies/nesting 14»,
+`kanon_run_guessed0__people` AS «hierarchies/nesting 12»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
-«hierarchies/nesting 31»
+«hierarchies/nesting 29»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_guessed0__labels0`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label`;
 
 -- «disclosure/attacks/unknown 17»
@@ -3181,7 +3097,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 `kanon_run_guessed0_0_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/unknown 17» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_guessed0__labels0`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
 
 -- «disclosure/attacks/unknown 18»
-`kanon_run_lookup1` AS «hierarchies/coverage 27»,
+`kanon_run_lookup1` AS «hierarchies/coverage 28»,
 
 -- «disclosure/attacks/unknown 19»
 (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_guessed0__labels0`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`)
@@ -3189,7 +3105,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
-«hierarchies/coverage 26»
+«hierarchies/coverage 27»
 «disclosure/attacks/unknown 16»
 «disclosure/attacks/unknown 18»
 `kanon_run_guessed0_0_cover1` AS «disclosure/attacks/unknown 19»
@@ -3199,8 +3115,8 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 (CAST(CAST(`prior` AS DOUBLE) * (1 + SUM(`people` * `belief`) OVER (PARTITION BY `value`, `q0`)) * 1 AS DOUBLE) / (1 + SUM(`people` * `belief`) OVER (PARTITION BY `value`)) * (1 + SUM(`people` * `belief`) OVER (PARTITION BY `value`, `q1`)) * 1 AS DOUBLE)
 
 -- disclosure/attacks/guessed
-«hierarchies/nesting 30»
-«hierarchies/coverage 26»
+«hierarchies/nesting 28»
+«hierarchies/coverage 27»
 «disclosure/attacks/unknown 18»
 `kanon_run_guessed0__labels0` AS «disclosure/attacks/level_misses 11»,
 `kanon_run_guessed0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_guessed0__people`),
@@ -3260,13 +3176,23 @@ WITH `kanon_run_population0` AS «hierarchies/range 2»,
 `kanon_run_known` AS (SELECT `q0`, `q1`, CAST(`row_count` AS BIGINT) AS `row_count` FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS BIGINT) AS `row_count` FROM `kanon_run_population1`)
 SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_known`) AS `distinct_values` WHERE NOT `value` IS NULL AND NOT (CAST(`value` AS DOUBLE) > -1000000000000000 AND CAST(`value` AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 33»
+-- «hierarchies/nesting 31»
 `kanon_run_known` AS (SELECT `q0`, `q1`, CAST(`row_count` AS BIGINT) AS `row_count` FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS BIGINT) AS `row_count` FROM `kanon_run_population1`),
 
--- «hierarchies/nesting 34»
-`kanon_run_lookup0` AS (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_known`) AS `distinct_values`) AS `labelled`),
+-- «hierarchies/nesting 32»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_known` GROUP BY `q0`) AS `distinct_values`) AS `labelled`)
 
--- «hierarchies/nesting 35»
+-- hierarchies/nesting
+«hierarchies/range 1»
+«hierarchies/range 3»
+«hierarchies/nesting 31»
+`kanon_run_lookup0` AS «hierarchies/nesting 32»
+SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
+
+-- «hierarchies/coverage 29»
+`kanon_run_lookup0` AS «hierarchies/nesting 32»,
+
+-- «hierarchies/coverage 30»
 (
 SELECT 'M' COLLATE UTF8_BINARY AS `l0`, 'x' COLLATE UTF8_BINARY AS `l1`, '*' COLLATE UTF8_BINARY AS `l2`
 UNION ALL
@@ -3274,29 +3200,19 @@ SELECT 'it\'s' COLLATE UTF8_BINARY AS `l0`, 'x' COLLATE UTF8_BINARY AS `l1`, '*'
 UNION ALL
 SELECT 'F\\' COLLATE UTF8_BINARY AS `l0`, 'y' COLLATE UTF8_BINARY AS `l1`, '*' COLLATE UTF8_BINARY AS `l2`)
 
--- hierarchies/nesting
-«hierarchies/range 1»
-«hierarchies/range 3»
-«hierarchies/nesting 33»
-«hierarchies/nesting 34»
-`kanon_run_domain1` AS «hierarchies/nesting 35»
-SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
-UNION ALL
-SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
-
--- «hierarchies/coverage 29»
+-- «hierarchies/coverage 32»
 (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_domain1`)
 
--- «hierarchies/coverage 28»
-(SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_known`) AS `found` LEFT JOIN «hierarchies/coverage 29» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
+-- «hierarchies/coverage 31»
+(SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_known` GROUP BY `q1`) AS `found` LEFT JOIN «hierarchies/coverage 32» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/range 3»
-«hierarchies/nesting 33»
-«hierarchies/nesting 34»
-`kanon_run_domain1` AS «hierarchies/nesting 35»,
-`kanon_run_lookup1` AS «hierarchies/coverage 28»
+«hierarchies/nesting 31»
+«hierarchies/coverage 29»
+`kanon_run_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_lookup1` AS «hierarchies/coverage 31»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_known` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_known` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -3305,7 +3221,7 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_v
 `kanon_run_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
 -- «frequency/population/ambiguous 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 28»,
+`kanon_run_lookup1` AS «hierarchies/coverage 31»,
 
 -- «frequency/population/ambiguous 3»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
@@ -3313,10 +3229,10 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_v
 -- frequency/population/ambiguous
 «hierarchies/range 1»
 «hierarchies/range 3»
-«hierarchies/nesting 33»
-«hierarchies/nesting 34»
+«hierarchies/nesting 31»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
-`kanon_run_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 2»
 `kanon_run_labels1` AS «frequency/population/ambiguous 3»
 SELECT 0 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_labels0` GROUP BY `label`) AS `meant`
@@ -3338,9 +3254,9 @@ SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) 
 -- frequency/all_found
 «hierarchies/range 1»
 «hierarchies/range 3»
-«hierarchies/nesting 33»
-«hierarchies/nesting 34»
-`kanon_run_domain1` AS «hierarchies/nesting 35»,
+«hierarchies/nesting 31»
+«hierarchies/coverage 29»
+`kanon_run_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 2»
 `kanon_run_classes` AS «frequency/all_found 6»
 SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`census` AS `whole`) AS `there0`, «frequency/all_found 8» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`other_census` AS `whole`) AS `there1`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_population1` AS `own` JOIN `kanon_run_lookup0` AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN `kanon_run_lookup1` AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`) AS `found1`, (SELECT COUNT(*) FROM `kanon_run_classes` AS `whole`) AS `there2`, «frequency/all_found 9» AS `found2`;
@@ -3361,11 +3277,11 @@ SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`census` AS `whole`) AS `the
 WITH `kanon_run_classes` AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
-«hierarchies/nesting 33»
-«hierarchies/nesting 34»
+«hierarchies/nesting 31»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 2»
-`kanon_run_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 `kanon_run_meaning1` AS «frequency/population/overlap 4»
@@ -3380,12 +3296,12 @@ SELECT (SELECT COUNT(*) FROM `kanon_run_classes` WHERE `is_top` = 1) AS `tops`, 
 -- frequency/population/coverage
 WITH `kanon_run_population1` AS «hierarchies/range 4»,
 «frequency/population/overlap 1»
-«hierarchies/nesting 33»
-«hierarchies/nesting 34»
+«hierarchies/nesting 31»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-`kanon_run_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3414,34 +3330,34 @@ WITH `kanon_run_widths_records` AS «hierarchies/range 6»,
 `kanon_run_widths_known` AS «hierarchies/range 9»
 SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_widths_known`) AS `distinct_values` WHERE NOT `value` IS NULL AND NOT (CAST(`value` AS DOUBLE) > -1000000000000000 AND CAST(`value` AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 36»
+-- «hierarchies/nesting 33»
 `kanon_run_widths_known` AS «hierarchies/range 9»,
 
--- «hierarchies/nesting 37»
-`kanon_run_widths_lookup0` AS (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_widths_known`) AS `distinct_values`) AS `labelled`),
+-- «hierarchies/nesting 34»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_widths_known` GROUP BY `q0`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/nesting
 «hierarchies/range 5»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/nesting 36»
-«hierarchies/nesting 37»
-`kanon_run_widths_domain1` AS «hierarchies/nesting 35»
-SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_widths_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
-UNION ALL
-SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_widths_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
+«hierarchies/nesting 33»
+`kanon_run_widths_lookup0` AS «hierarchies/nesting 34»
+SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_widths_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 30»
-`kanon_run_widths_lookup1` AS (SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_widths_known`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_widths_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
+-- «hierarchies/coverage 33»
+`kanon_run_widths_lookup0` AS «hierarchies/nesting 34»,
+
+-- «hierarchies/coverage 34»
+`kanon_run_widths_lookup1` AS (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_widths_known` GROUP BY `q1`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_widths_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
 «hierarchies/range 5»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/nesting 36»
-«hierarchies/nesting 37»
-`kanon_run_widths_domain1` AS «hierarchies/nesting 35»,
-«hierarchies/coverage 30»
+«hierarchies/nesting 33»
+«hierarchies/coverage 33»
+`kanon_run_widths_domain1` AS «hierarchies/coverage 30»,
+«hierarchies/coverage 34»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_widths_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_widths_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_widths_known` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_widths_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_widths_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_widths_known` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -3480,12 +3396,12 @@ WITH `kanon_run_persons0` AS «frequency/population/moving 1»,
 «evaluate/achieved 8»
 «frequency/population/overlap 1»
 «hierarchies/range 3»
-«hierarchies/nesting 33»
-«hierarchies/nesting 34»
+«hierarchies/nesting 31»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-`kanon_run_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3495,10 +3411,10 @@ WITH `kanon_run_persons0` AS «frequency/population/moving 1»,
 «evaluate/achieved 12»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/nesting 36»
-«hierarchies/nesting 37»
-`kanon_run_widths_domain1` AS «hierarchies/nesting 35»,
-«hierarchies/coverage 30»
+«hierarchies/nesting 33»
+«hierarchies/coverage 33»
+`kanon_run_widths_domain1` AS «hierarchies/coverage 30»,
+«hierarchies/coverage 34»
 SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` > 1.20000000000000016e-08 THEN 0 ELSE `class_rows` END) AS `violating_rows2`, MAX(CASE WHEN `m3` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m3` AS DOUBLE) END) AS `worst3`, SUM(CASE WHEN CASE WHEN `m3` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m3` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= `class_size` AND `m3` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= `class_size` AND `m3` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE) THEN 0 ELSE `class_rows` END) AS `violating_rows3` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 3) AND (`m1` >= 5) AND (`m2` > 1.20000000000000016e-08) AND (`m3` >= `class_size` AND `m3` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE)) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `widened`.*, 1.20000000000000000e+01 * (1 - `class_loss`) - 3.00000000000000000e+00 * CASE WHEN `m2_own` >= 5 THEN 0 WHEN `m2_own` > 0 THEN CAST(1 AS DOUBLE) / CAST(`m2_own` AS DOUBLE) ELSE 1 END AS `m2` FROM (SELECT `classes`.`k0` AS `k0`, `classes`.`k1` AS `k1`, `classes`.`class_rows` AS `class_rows`, `classes`.`class_size` AS `class_size`, `classes`.`m0` AS `m0`, `classes`.`m1` AS `m1`, `classes`.`m2_own` AS `m2_own`, `classes`.`m3` AS `m3`, CAST«evaluate/achieved 13» / 1.38629436111989057e+00 AS `class_loss` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`x0` AS `x0`, `base`.`x1` AS `x1`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1`, `values0`.`m2_own` AS `m2_own`, `values1`.`m3` AS `m3` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_size`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`) AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m2_own` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM «evaluate/achieved 14» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m3` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM «evaluate/achieved 15» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values1`.`k1`) AS `classes` LEFT JOIN «evaluate/achieved 16» AS `sizes0` ON `classes`.`x0` = `sizes0`.`code` LEFT JOIN «evaluate/achieved 17» AS `sizes1` ON `classes`.`x1` = `sizes1`.`code`) AS `widened`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
 -- verbs/warnings/repeats
@@ -3508,39 +3424,39 @@ SELECT COUNT(*) AS `row_count`, COUNT(`kanon_source`.`person`) AS `filled0`, COU
 WITH `kanon_run_population0` AS «hierarchies/range 2»
 SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_population0`) AS `distinct_values` WHERE NOT `value` IS NULL AND NOT (CAST(`value` AS DOUBLE) > -1000000000000000 AND CAST(`value` AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 38»
-`kanon_run_lookup0` AS (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_population0`) AS `distinct_values`) AS `labelled`),
+-- «hierarchies/nesting 35»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_population0` GROUP BY `q0`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/nesting
 «hierarchies/range 1»
-«hierarchies/nesting 38»
-`kanon_run_domain1` AS «hierarchies/nesting 35»
-SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
-UNION ALL
-SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
+`kanon_run_lookup0` AS «hierarchies/nesting 35»
+SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 31»
-(SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_population0`) AS `found` LEFT JOIN «hierarchies/coverage 29» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
+-- «hierarchies/coverage 35»
+`kanon_run_lookup0` AS «hierarchies/nesting 35»,
+
+-- «hierarchies/coverage 36»
+(SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_population0` GROUP BY `q1`) AS `found` LEFT JOIN «hierarchies/coverage 32» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
 «hierarchies/range 1»
-«hierarchies/nesting 38»
-`kanon_run_domain1` AS «hierarchies/nesting 35»,
-`kanon_run_lookup1` AS «hierarchies/coverage 31»
+«hierarchies/coverage 35»
+`kanon_run_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_lookup1` AS «hierarchies/coverage 36»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_population0` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_population0` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
 -- «frequency/all_found 10»
-`kanon_run_lookup1` AS «hierarchies/coverage 31»,
+`kanon_run_lookup1` AS «hierarchies/coverage 36»,
 
 -- «frequency/all_found 11»
 (SELECT `labelled`.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS `is_top` FROM «frequency/all_found 7» AS `labelled`)
 
 -- frequency/all_found
 «hierarchies/range 1»
-«hierarchies/nesting 38»
-`kanon_run_domain1` AS «hierarchies/nesting 35»,
+«hierarchies/coverage 35»
+`kanon_run_domain1` AS «hierarchies/coverage 30»,
 «frequency/all_found 10»
 `kanon_run_classes` AS «frequency/all_found 11»
 SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`census` AS `whole`) AS `there0`, «frequency/all_found 8» AS `found0`, (SELECT COUNT(*) FROM `kanon_run_classes` AS `whole`) AS `there1`, «frequency/all_found 9» AS `found1`;
@@ -3550,11 +3466,11 @@ SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`census` AS `whole`) AS `the
 
 -- evaluate/achieved
 «hierarchies/range 1»
-«hierarchies/nesting 38»
+«hierarchies/coverage 35»
 `kanon_run_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 `kanon_run_classes` AS «frequency/all_found 11»,
 «frequency/population/overlap 2»
-`kanon_run_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_domain1` AS «hierarchies/coverage 30»,
 «frequency/all_found 10»
 `kanon_run_labels1` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 «frequency/population/coverage 2»
@@ -3622,12 +3538,12 @@ SELECT COUNT(*) AS `unknown_rows` FROM `clinic`.`other` AS `checked` WHERE `chec
 «evaluate/achieved 8»
 «frequency/population/overlap 1»
 «hierarchies/range 3»
-«hierarchies/nesting 33»
-«hierarchies/nesting 34»
+«hierarchies/nesting 31»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-`kanon_run_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3637,10 +3553,10 @@ SELECT COUNT(*) AS `unknown_rows` FROM `clinic`.`other` AS `checked` WHERE `chec
 «evaluate/achieved 12»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/nesting 36»
-«hierarchies/nesting 37»
-`kanon_run_widths_domain1` AS «hierarchies/nesting 35»,
-«hierarchies/coverage 30»
+«hierarchies/nesting 33»
+«hierarchies/coverage 33»
+`kanon_run_widths_domain1` AS «hierarchies/coverage 30»,
+«hierarchies/coverage 34»
 SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, MAX(`all_size`) AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` > 1.20000000000000016e-08 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MAX(CASE WHEN `m2` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m2` AS DOUBLE) END) AS `worst2`, SUM(CASE WHEN CASE WHEN `m2` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m2` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE `class_rows` END) AS `violating_rows2` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, `m1`, `m2`, CASE WHEN (`m0` >= 5) AND (`m1` > 1.20000000000000016e-08) AND (`m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE)) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `widened`.*, 1.20000000000000000e+01 * (1 - `class_loss`) - 3.00000000000000000e+00 * CASE WHEN `m1_own` >= 5 THEN 0 WHEN `m1_own` > 0 THEN CAST(1 AS DOUBLE) / CAST(`m1_own` AS DOUBLE) ELSE 1 END AS `m1` FROM (SELECT `classes`.`k0` AS `k0`, `classes`.`k1` AS `k1`, `classes`.`class_rows` AS `class_rows`, `classes`.`class_size` AS `class_size`, `classes`.`all_size` AS `all_size`, `classes`.`m0` AS `m0`, `classes`.`m1_own` AS `m1_own`, `classes`.`m2` AS `m2`, CAST«evaluate/achieved 13» / 1.38629436111989057e+00 AS `class_loss` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`all_size` AS `all_size`, `base`.`x0` AS `x0`, `base`.`x1` AS `x1`, `values0`.`m0` AS `m0`, `values0`.`m1_own` AS `m1_own`, `values1`.`m2` AS `m2` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, COUNT(DISTINCT `unit`) AS `class_size`, SUM(COUNT(DISTINCT `unit`)) OVER () AS `all_size`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, `checked`.`person` AS `unit`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`) AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1_own` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM «evaluate/achieved 14» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m2` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM «evaluate/achieved 15» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values1`.`k1`) AS `classes` LEFT JOIN «evaluate/achieved 16» AS `sizes0` ON `classes`.`x0` = `sizes0`.`code` LEFT JOIN «evaluate/achieved 17» AS `sizes1` ON `classes`.`x1` = `sizes1`.`code`) AS `widened`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
 -- engines/scratch/record
@@ -3657,26 +3573,18 @@ INSERT INTO `kanon_scratch`.`kanon_run_domain0` VALUES
   ('O', 'y', '*');
 
 -- hierarchies/lookup_rows
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_scratch`.`kanon_run_raw`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_scratch`.`kanon_run_domain0`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`;
-
--- hierarchies/nesting
-SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_domain0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_scratch`.`kanon_run_domain0`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`;
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»;
 
--- frequency/widest
-SELECT 0 AS `attribute`, 0 AS `level`, MAX(`c0`) AS `most_labels`, MAX(`d0`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labelled`
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS `attribute`, 1 AS `level`, MAX(`c1`) AS `most_labels`, MAX(`c1`) AS `most_siblings` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labelled`;
+«frequency/label_numbers 2»;
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT `lookup0`.`c1` AS `code0`, `lookup0`.`c0` AS `code1`, `vectors`.`row_count` AS `row_count` FROM (SELECT `q0`, CAST(`row_count` AS BIGINT) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw`) AS `vectors` JOIN `kanon_scratch`.`kanon_run_lookup0` AS `lookup0` ON `vectors`.`q0` IS NOT DISTINCT FROM `lookup0`.`value`;
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»;
 
 -- «evaluate/node 29»
 (SELECT `widened`.*, 1.20000000000000000e+03 * (1 - `class_loss`) - 3.00000000000000000e+03 * CASE WHEN `class_size` >= 5 THEN 0 WHEN `class_size` > 0 THEN CAST(1 AS DOUBLE) / CAST(`class_size` AS DOUBLE) ELSE 1 END AS `m0` FROM (SELECT `classes`.`class_rows` AS `class_rows`, `classes`.`class_size` AS `class_size`, `classes`.`z0` AS `z0`, CAST((0.00000000000000000e+00 + CASE WHEN `classes`.`x0` IS NULL THEN 0 ELSE LN(CAST(`sizes0`.`label_size` AS DOUBLE)) END) AS DOUBLE) / 1.60943791243410028e+00 AS `class_loss` FROM (SELECT CAST(SUM(`row_count`) AS BIGINT) AS `class_rows`, CAST(SUM(`row_count`) AS BIGINT) AS `class_size`, MIN(`code0`) AS `z0`, MIN(`code0`) AS `x0` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code0`) AS `classes` LEFT JOIN (SELECT DISTINCT `c1` AS `code`, `s1` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup0`) AS `sizes0` ON `classes`.`x0` = `sizes0`.`code`) AS `widened`)
@@ -3721,31 +3629,31 @@ WITH `kanon_run_beliefs0_counted_source` AS «hierarchies/range 11»,
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`)
 SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_beliefs0_vectors`) AS `distinct_values` WHERE NOT `value` IS NULL AND NOT (CAST(`value` AS DOUBLE) > -1000000000000000 AND CAST(`value` AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 39»
-`kanon_run_beliefs0_lookup0` AS (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_beliefs0_vectors`) AS `distinct_values`) AS `labelled`),
+-- «hierarchies/nesting 36»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_beliefs0_vectors` GROUP BY `q0`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/nesting
 «hierarchies/range 10»
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 39»
-`kanon_run_beliefs0_domain1` AS «hierarchies/nesting 35»
-SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_beliefs0_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
-UNION ALL
-SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_beliefs0_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
+`kanon_run_beliefs0_lookup0` AS «hierarchies/nesting 36»
+SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_beliefs0_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 32»
-(SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_beliefs0_vectors`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_beliefs0_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
+-- «hierarchies/coverage 37»
+`kanon_run_beliefs0_lookup0` AS «hierarchies/nesting 36»,
+
+-- «hierarchies/coverage 38»
+(SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_beliefs0_vectors` GROUP BY `q1`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_beliefs0_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
 «hierarchies/range 10»
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 39»
-`kanon_run_beliefs0_domain1` AS «hierarchies/nesting 35»,
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 32»
+«hierarchies/coverage 37»
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 38»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs0_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs0_vectors` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs0_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs0_vectors` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -3754,7 +3662,7 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup1`) AS 
 `kanon_run_beliefs0_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs0_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs0_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs0_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
 -- «frequency/population/ambiguous 5»
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 32»,
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 38»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs0_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs0_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs0_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
@@ -3764,9 +3672,9 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup1`) AS 
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 39»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 4»
-`kanon_run_beliefs0_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 5»
 `kanon_run_beliefs0_labels1` AS «frequency/population/ambiguous 6»
 SELECT 0 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_beliefs0_labels0` GROUP BY `label`) AS `meant`
@@ -3796,11 +3704,11 @@ SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) 
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 39»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-`kanon_run_beliefs0_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3837,11 +3745,11 @@ SELECT COUNT(*) AS `shared` FROM (SELECT COUNT(*) AS `class_count` FROM `kanon_r
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 39»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-`kanon_run_beliefs0_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3869,11 +3777,11 @@ SELECT CASE WHEN `persons` >= 5 THEN `prior_tenth` END AS `prior_from`, CASE WHE
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 39»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-`kanon_run_beliefs0_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3901,29 +3809,29 @@ WITH `kanon_run_beliefs1_counted_source` AS «hierarchies/range 11»,
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`)
 SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_beliefs1_vectors`) AS `distinct_values` WHERE NOT `value` IS NULL AND NOT (CAST(`value` AS DOUBLE) > -1000000000000000 AND CAST(`value` AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 40»
-`kanon_run_beliefs1_lookup0` AS (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_beliefs1_vectors`) AS `distinct_values`) AS `labelled`),
+-- «hierarchies/nesting 37»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_beliefs1_vectors` GROUP BY `q0`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/nesting
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 40»
-`kanon_run_beliefs1_domain1` AS «hierarchies/nesting 35»
-SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_beliefs1_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
-UNION ALL
-SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_beliefs1_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
+`kanon_run_beliefs1_lookup0` AS «hierarchies/nesting 37»
+SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_beliefs1_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 33»
-(SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_beliefs1_vectors`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_beliefs1_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
+-- «hierarchies/coverage 39»
+`kanon_run_beliefs1_lookup0` AS «hierarchies/nesting 37»,
+
+-- «hierarchies/coverage 40»
+(SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_beliefs1_vectors` GROUP BY `q1`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_beliefs1_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 40»
-`kanon_run_beliefs1_domain1` AS «hierarchies/nesting 35»,
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 33»
+«hierarchies/coverage 39»
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 40»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs1_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs1_vectors` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs1_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs1_vectors` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -3932,7 +3840,7 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup1`) AS 
 `kanon_run_beliefs1_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs1_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs1_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs1_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
 -- «frequency/population/ambiguous 8»
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 33»,
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 40»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs1_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs1_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs1_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
@@ -3941,9 +3849,9 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup1`) AS 
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 40»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 7»
-`kanon_run_beliefs1_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 8»
 `kanon_run_beliefs1_labels1` AS «frequency/population/ambiguous 9»
 SELECT 0 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_beliefs1_labels0` GROUP BY `label`) AS `meant`
@@ -3972,11 +3880,11 @@ SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) 
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 40»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-`kanon_run_beliefs1_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -4012,11 +3920,11 @@ SELECT COUNT(*) AS `shared` FROM (SELECT COUNT(*) AS `class_count` FROM `kanon_r
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 40»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-`kanon_run_beliefs1_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -4037,11 +3945,11 @@ SELECT CASE WHEN `persons` >= 5 THEN `prior_tenth` END AS `prior_from`, CASE WHE
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 40»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-`kanon_run_beliefs1_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -4062,11 +3970,11 @@ SELECT SUM(`people`) AS `people`, SUM(`exposed_persons`) AS `exposed_persons`, S
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 39»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-`kanon_run_beliefs0_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -4083,11 +3991,11 @@ SELECT SUM(`people`) AS `people`, SUM(`exposed_persons`) AS `exposed_persons`, S
 `kanon_run_beliefs1_counted_source` AS «hierarchies/range 11»,
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 40»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-`kanon_run_beliefs1_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -4107,28 +4015,28 @@ SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) A
 WITH `kanon_run_consistency_records` AS «hierarchies/range 6»
 SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_consistency_records`) AS `distinct_values` WHERE NOT `value` IS NULL AND NOT (CAST(`value` AS DOUBLE) > -1000000000000000 AND CAST(`value` AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 41»
+-- «hierarchies/nesting 38»
 WITH `kanon_run_consistency_records` AS «hierarchies/range 6»,
 
--- «hierarchies/nesting 42»
-`kanon_run_consistency_lookup0` AS (SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_consistency_records`) AS `distinct_values`) AS `labelled`),
+-- «hierarchies/nesting 39»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END COLLATE UTF8_BINARY AS `l1` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_consistency_records` GROUP BY `q0`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/nesting
-«hierarchies/nesting 41»
-«hierarchies/nesting 42»
-`kanon_run_consistency_domain1` AS «hierarchies/nesting 35»
-SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_consistency_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
-UNION ALL
-SELECT 1 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_consistency_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
+«hierarchies/nesting 38»
+`kanon_run_consistency_lookup0` AS «hierarchies/nesting 39»
+SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_consistency_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 34»
-(SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_consistency_records`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_consistency_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
+-- «hierarchies/coverage 41»
+`kanon_run_consistency_lookup0` AS «hierarchies/nesting 39»,
+
+-- «hierarchies/coverage 42»
+(SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_consistency_records` GROUP BY `q1`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_consistency_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
-«hierarchies/nesting 41»
-«hierarchies/nesting 42»
-`kanon_run_consistency_domain1` AS «hierarchies/nesting 35»,
-`kanon_run_consistency_lookup1` AS «hierarchies/coverage 34»
+«hierarchies/nesting 38»
+«hierarchies/coverage 41»
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_consistency_lookup1` AS «hierarchies/coverage 42»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_consistency_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistency_records` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_consistency_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistency_records` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -4137,16 +4045,16 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup1`) 
 `kanon_run_consistency_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_consistency_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_consistency_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_consistency_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
 -- «frequency/population/ambiguous 11»
-`kanon_run_consistency_lookup1` AS «hierarchies/coverage 34»,
+`kanon_run_consistency_lookup1` AS «hierarchies/coverage 42»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_consistency_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_consistency_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_consistency_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
 
 -- frequency/population/ambiguous
-«hierarchies/nesting 41»
-«hierarchies/nesting 42»
+«hierarchies/nesting 38»
+«hierarchies/coverage 41»
 «frequency/population/ambiguous 10»
-`kanon_run_consistency_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 11»
 `kanon_run_consistency_labels1` AS «frequency/population/ambiguous 12»
 SELECT 0 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_consistency_labels0` GROUP BY `label`) AS `meant`
@@ -4157,9 +4065,9 @@ SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) 
 (SELECT `kanon_source`.`age` AS `q0`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, COUNT(*) AS `row_count` FROM `clinic`.`other` AS `kanon_source` GROUP BY `kanon_source`.`age`, CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY)
 
 -- frequency/all_found
-«hierarchies/nesting 41»
-«hierarchies/nesting 42»
-`kanon_run_consistency_domain1` AS «hierarchies/nesting 35»,
+«hierarchies/nesting 38»
+«hierarchies/coverage 41»
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 11»
 `kanon_run_consistency_rows` AS «frequency/all_found 12»
 SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`visits` AS `whole`) AS `there0`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_consistency_records` AS `own` JOIN `kanon_run_consistency_lookup0` AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN `kanon_run_consistency_lookup1` AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there1`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_consistency_rows` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_consistency_rows`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_consistency_rows`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`) AS `found1`;
@@ -4177,7 +4085,7 @@ SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`visits` AS `whole`) AS `the
 (SELECT `classes`.`q0` AS `q0`, `classes`.`q1` AS `q1`, `classes`.`l0` AS `l0`, `classes`.`l1` AS `l1`, CASE WHEN `classes`.`is_top` = 1 THEN CAST(0 AS BIGINT) ELSE CAST(DENSE_RANK() OVER (ORDER BY `classes`.`l0` NULLS LAST, `classes`.`l1` NULLS LAST) AS BIGINT) END AS `place`, `counted`.`row_count` AS `row_count` FROM `kanon_run_consistency_classes` AS `classes` JOIN `kanon_run_consistency_rows` AS `counted` ON `classes`.`q0` IS NOT DISTINCT FROM `counted`.`q0` AND `classes`.`q1` IS NOT DISTINCT FROM `counted`.`q1`)
 
 -- evaluate/consistency/sizes
-«hierarchies/nesting 41»
+«hierarchies/nesting 38»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
@@ -4209,16 +4117,16 @@ SELECT (SELECT COUNT(*) FROM `kanon_run_consistency_numbered` AS `vectors`) AS `
 `kanon_run_consistency_edges` AS «evaluate/consistency/summary 8»
 
 -- evaluate/consistency/summary
-«hierarchies/nesting 41»
+«hierarchies/nesting 38»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-«hierarchies/nesting 42»
+«hierarchies/coverage 41»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
-`kanon_run_consistency_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4227,16 +4135,16 @@ SELECT (SELECT COUNT(*) FROM `kanon_run_consistency_numbered` AS `vectors`) AS `
 SELECT (SELECT COALESCE(SUM(`row_count`), 0) FROM `kanon_run_consistency_numbered` AS `vectors`) AS `all_records`, (SELECT COALESCE(SUM(`row_count`), 0) FROM `kanon_run_consistency_shown` AS `shown`) AS `all_rows`, COALESCE(SUM(CASE WHEN `record_edge` = 1 THEN `records` ELSE 0 END), 0) AS `known_records`, COALESCE(SUM(CASE WHEN `row_edge` = 1 THEN `released` ELSE 0 END), 0) AS `known_rows`, COALESCE(MAX(`degree`), 0) AS `degree`, COALESCE(SUM(CASE WHEN `row_edge` = 1 AND `released` > `of_row` THEN `released` - `of_row` ELSE 0 END), 0) AS `missing_records` FROM (SELECT `records`, `released`, COUNT(*) OVER (PARTITION BY `vector`) AS `degree`, SUM(`records`) OVER (PARTITION BY `place`) AS `of_row`, ROW_NUMBER() OVER (PARTITION BY `vector` ORDER BY `place` NULLS LAST) AS `record_edge`, ROW_NUMBER() OVER (PARTITION BY `place` ORDER BY `vector` NULLS LAST) AS `row_edge` FROM `kanon_run_consistency_edges` AS `edges`) AS `beside`;
 
 -- evaluate/consistency/graph
-«hierarchies/nesting 41»
+«hierarchies/nesting 38»
 «evaluate/consistency/sizes 1»
-«hierarchies/nesting 42»
+«hierarchies/coverage 41»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
 «evaluate/consistency/summary 3»
-`kanon_run_consistency_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4250,11 +4158,11 @@ WITH `kanon_run_consistency_classes` AS «frequency/all_found 6»,
 «evaluate/consistency/summary 1»
 `kanon_run_consistency_records` AS «hierarchies/range 6»,
 «evaluate/consistency/sizes 1»
-«hierarchies/nesting 42»
+«hierarchies/coverage 41»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
-`kanon_run_consistency_domain1` AS «hierarchies/nesting 35»,
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4265,7 +4173,10 @@ WITH `kanon_run_consistency_classes` AS «frequency/all_found 6»,
 SELECT '0' COLLATE UTF8_BINARY AS `l0`, '0' COLLATE UTF8_BINARY AS `l1`)
 SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows2`, MIN(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows3` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 2) AND (`m1` >= 2) AND (`m2` >= 2) AND (`m3` >= 2) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1`, `values0`.`m2` AS `m2`, `values0`.`m3` AS `m3` FROM «evaluate/achieved 18» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(CASE WHEN `records` < `fewest_rows` THEN `records` ELSE `fewest_rows` END) AS `m0`, MIN(`fewest_rows`) AS `m1`, MIN(`records`) AS `m2`, MIN(`fewest_matches`) AS `m3` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `records`, `fewest_rows`, `fewest_matches` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`records`) AS `records`, MIN(`fewest_rows`) AS `fewest_rows`, MIN(`fewest_matches`) AS `fewest_matches` FROM (SELECT `shown`.`q0` AS `q0`, `shown`.`q1` AS `q1`, 1 AS `value_code`, 0 AS `reference_share`, COALESCE(`counted`.`records`, 0) AS `records`, COALESCE(`counted`.`fewest_rows`, 0) AS `fewest_rows`, COALESCE(CAST(`matches`.`l1` AS BIGINT), 0) AS `fewest_matches`, 1 AS `row_count` FROM `kanon_run_consistency_shown` AS `shown` LEFT JOIN `kanon_run_consistency_counted` AS `counted` ON `shown`.`place` = `counted`.`place` LEFT JOIN `kanon_run_consistency_matches` AS `matches` ON `shown`.`place` = CAST(`matches`.`l0` AS BIGINT)) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
--- «hierarchies/nesting 43»
+-- «hierarchies/coverage 43»
+WITH `kanon_run_raw0` AS (SELECT CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY AS `v0`, COUNT(*) AS `row_count` FROM `clinic`.`visits` AS `original` GROUP BY CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY),
+
+-- «hierarchies/coverage 44»
 (
 SELECT 'a' COLLATE UTF8_BINARY AS `l0`, 'y' COLLATE UTF8_BINARY AS `l1`, 'x' COLLATE UTF8_BINARY AS `l2`, '*' COLLATE UTF8_BINARY AS `l3`
 UNION ALL
@@ -4273,26 +4184,17 @@ SELECT 'it\'s' COLLATE UTF8_BINARY AS `l0`, 'y' COLLATE UTF8_BINARY AS `l1`, 'x'
 UNION ALL
 SELECT 'b\\' COLLATE UTF8_BINARY AS `l0`, 'w' COLLATE UTF8_BINARY AS `l1`, 'z' COLLATE UTF8_BINARY AS `l2`, '*' COLLATE UTF8_BINARY AS `l3`)
 
--- hierarchies/nesting
-WITH `kanon_run_domain_sensitive0` AS «hierarchies/nesting 43»
-SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_domain_sensitive0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
-UNION ALL
-SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_domain_sensitive0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
+-- «hierarchies/coverage 45»
+(SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`d1`, 0) AS `d1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, `labelled`.`l2`, COALESCE(`labelled`.`c2`, 0) AS `c2`, COALESCE(`labelled`.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT `v0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_raw0` GROUP BY `v0`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2` FROM `kanon_run_domain_sensitive0`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
--- «hierarchies/coverage 35»
-WITH `kanon_run_raw0` AS (SELECT CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY AS `v0`, COUNT(*) AS `row_count` FROM `clinic`.`visits` AS `original` GROUP BY CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY),
-
--- «hierarchies/coverage 36»
-(SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`d1`, 0) AS `d1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, `labelled`.`l2`, COALESCE(`labelled`.`c2`, 0) AS `c2`, COALESCE(`labelled`.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT DISTINCT `v0` AS `value` FROM `kanon_run_raw0`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2` FROM `kanon_run_domain_sensitive0`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
-
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 46»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup_sensitive0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup_sensitive0` AS `labels` JOIN (SELECT `v0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_raw0` GROUP BY `v0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 
 -- hierarchies/coverage
-«hierarchies/coverage 35»
-`kanon_run_domain_sensitive0` AS «hierarchies/nesting 43»,
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 36»
-«hierarchies/coverage 37»;
+«hierarchies/coverage 43»
+`kanon_run_domain_sensitive0` AS «hierarchies/coverage 44»,
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 45»
+«hierarchies/coverage 46»;
 
 -- «evaluate/achieved 19»
 `kanon_run_reference0` AS (SELECT `value` AS `reference_value`, COALESCE(CAST(`reference_count` AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `reference_share`, `group1`, COALESCE(CAST(SUM(`reference_count`) OVER (PARTITION BY `group1`) AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `group_share1`, `group2`, COALESCE(CAST(SUM(`reference_count`) OVER (PARTITION BY `group2`) AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `group_share2` FROM (SELECT `counts`.`value`, `counts`.`reference_count`, `lookup`.`c1` AS `group1`, `lookup`.`c2` AS `group2` FROM «evaluate/achieved 6» AS `counts` LEFT JOIN `kanon_run_lookup_sensitive0` AS `lookup` ON `counts`.`value` IS NOT DISTINCT FROM `lookup`.`value`) AS `value_counts`)
@@ -4301,38 +4203,38 @@ SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup_sensitive0`) AS
 SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 AND SUM(CASE WHEN `value_count` > 0 AND `group1` IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 7» / 3 ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `group1`, `group_share1`, `group2`, `group_share2`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`) AS `class_total`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`, `group1`) AS `group_total1`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`, `group2`) AS `group_total2` FROM (SELECT `held`.`k0` AS `k0`, `held`.`k1` AS `k1`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share`, `reference`.`group1` AS `group1`, `reference`.`group_share1` AS `group_share1`, `reference`.`group2` AS `group2`, `reference`.`group_share2` AS `group_share2` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, CAST(COUNT(*) AS BIGINT) AS `value_count` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value_code`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `held` LEFT JOIN `kanon_run_reference0` AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`
 
 -- evaluate/achieved
-«hierarchies/coverage 35»
-`kanon_run_domain_sensitive0` AS «hierarchies/nesting 43»,
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 36»,
+«hierarchies/coverage 43»
+`kanon_run_domain_sensitive0` AS «hierarchies/coverage 44»,
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 45»,
 «evaluate/achieved 19»
 «evaluate/achieved 20»;
 
--- «hierarchies/nesting 45»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 2 THEN SUBSTRING(CAST(`value` AS STRING), 1, 2) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 2) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT DISTINCT `v0` AS `value` FROM `kanon_run_raw0`) AS `distinct_values`) AS `labelled`)
+-- «hierarchies/nesting 41»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2`, '*' AS `l3` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 2 THEN SUBSTRING(CAST(`value` AS STRING), 1, 2) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 2) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l2` FROM (SELECT `v0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_raw0` GROUP BY `v0`) AS `distinct_values`) AS `labelled`)
 
--- «hierarchies/nesting 44»
-`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 45»
+-- «hierarchies/nesting 40»
+`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 41»
 
 -- hierarchies/nesting
-«hierarchies/coverage 35»
-«hierarchies/nesting 44»
+«hierarchies/coverage 43»
+«hierarchies/nesting 40»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
 -- hierarchies/coverage
-«hierarchies/coverage 35»
-«hierarchies/nesting 44»
-«hierarchies/coverage 37»;
+«hierarchies/coverage 43»
+«hierarchies/nesting 40»
+«hierarchies/coverage 46»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 35»
-«hierarchies/nesting 44»
+«hierarchies/coverage 43»
+«hierarchies/nesting 40»
 SELECT SUM(CASE WHEN `l1` <> '*' THEN 1 ELSE 0 END) AS `others1`, SUM(CASE WHEN `l2` <> '*' THEN 1 ELSE 0 END) AS `others2` FROM `kanon_run_lookup_sensitive0` AS `checked`;
 
 -- evaluate/achieved
-«hierarchies/coverage 35»
-`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 45»,
+«hierarchies/coverage 43»
+`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 41»,
 «evaluate/achieved 19»
 «evaluate/achieved 20»;
 
@@ -4342,30 +4244,30 @@ SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) A
 -- disclosure/invariance
 WITH `kanon_run_with_earlier_rows` AS (SELECT `person`, `value`, DENSE_RANK() OVER (ORDER BY `k0` NULLS LAST, `k1` NULLS LAST) AS `class_id` FROM (SELECT `checked`.`age` AS `k0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `k1`, `checked`.`person` AS `person`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value` FROM `clinic`.`before` AS `checked`) AS `earlier_table`), `kanon_run_with_present_rows` AS (SELECT `person`, `value`, DENSE_RANK() OVER (ORDER BY `k0` NULLS LAST, `k1` NULLS LAST) AS `class_id` FROM (SELECT `checked`.`age` AS `k0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `k1`, `checked`.`person` AS `person`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value` FROM `clinic`.`other` AS `checked`) AS `present_table`), `kanon_run_with_earlier_classes` AS (SELECT `class_id`, COUNT(*) AS `class_rows`, COUNT(DISTINCT `value`) AS `class_values` FROM `kanon_run_with_earlier_rows` AS `earlier_rows` GROUP BY `class_id`), `kanon_run_with_present_classes` AS (SELECT `class_id`, COUNT(*) AS `class_rows`, COUNT(DISTINCT `value`) AS `class_values` FROM `kanon_run_with_present_rows` AS `present_rows` GROUP BY `class_id`), `kanon_run_with_moves` AS (SELECT `older`.`class_id` AS `earlier_class`, `newer`.`class_id` AS `present_class`, COUNT(*) AS `persons` FROM `kanon_run_with_earlier_rows` AS `older` JOIN `kanon_run_with_present_rows` AS `newer` ON `older`.`person` = `newer`.`person` GROUP BY `older`.`class_id`, `newer`.`class_id`), `kanon_run_with_common` AS (SELECT `moves`.`earlier_class`, `moves`.`present_class`, COUNT(*) AS `common_values` FROM `kanon_run_with_moves` AS `moves` JOIN (SELECT DISTINCT `class_id`, `value` FROM `kanon_run_with_earlier_rows` AS `earlier_rows`) AS `older` ON `older`.`class_id` = `moves`.`earlier_class` JOIN (SELECT DISTINCT `class_id`, `value` FROM `kanon_run_with_present_rows` AS `present_rows`) AS `newer` ON `newer`.`class_id` = `moves`.`present_class` AND `newer`.`value` = `older`.`value` GROUP BY `moves`.`earlier_class`, `moves`.`present_class`), `kanon_run_with_repeated` AS (SELECT `person` FROM `kanon_run_with_earlier_rows` AS `earlier_rows` WHERE NOT `person` IS NULL GROUP BY `person` HAVING COUNT(*) > 1 UNION ALL SELECT `person` FROM `kanon_run_with_present_rows` AS `present_rows` WHERE NOT `person` IS NULL GROUP BY `person` HAVING COUNT(*) > 1), `kanon_run_with_violating` AS (SELECT `class_rows` FROM `kanon_run_with_earlier_classes` AS `earlier_classes` WHERE `class_rows` <> `class_values` OR `class_rows` < 2 UNION ALL SELECT `class_rows` FROM `kanon_run_with_present_classes` AS `present_classes` WHERE `class_rows` <> `class_values` OR `class_rows` < 2) SELECT (SELECT COUNT(*) FROM `kanon_run_with_repeated` AS `repeated`) AS `repeated_persons`, (SELECT COUNT(*) FROM `kanon_run_with_violating` AS `violating`) AS `violating_classes`, (SELECT SUM(`class_rows`) FROM `kanon_run_with_violating` AS `violating`) AS `violating_rows`, (SELECT MIN(`class_rows`) FROM `kanon_run_with_earlier_classes` AS `earlier_classes`) AS `smallest_earlier`, (SELECT MIN(`class_rows`) FROM `kanon_run_with_present_classes` AS `present_classes`) AS `smallest_present`, (SELECT COUNT(*) FROM `kanon_run_with_earlier_classes` AS `earlier_classes` WHERE `class_rows` <> `class_values`) + (SELECT COUNT(*) FROM `kanon_run_with_present_classes` AS `present_classes` WHERE `class_rows` <> `class_values`) AS `repeating_classes`, (SELECT SUM(`moves`.`persons`) FROM `kanon_run_with_moves` AS `moves` JOIN `kanon_run_with_earlier_classes` AS `earlier_classes` ON `earlier_classes`.`class_id` = `moves`.`earlier_class` JOIN `kanon_run_with_present_classes` AS `present_classes` ON `present_classes`.`class_id` = `moves`.`present_class` LEFT JOIN `kanon_run_with_common` AS `common` ON `common`.`earlier_class` = `moves`.`earlier_class` AND `common`.`present_class` = `moves`.`present_class` WHERE COALESCE(`common`.`common_values`, 0) <> `earlier_classes`.`class_values` OR COALESCE(`common`.`common_values`, 0) <> `present_classes`.`class_values`) AS `changed_persons`, (SELECT SUM(`persons`) FROM `kanon_run_with_moves` AS `moves`) AS `common_persons`, (SELECT COUNT(`person`) FROM `kanon_run_with_earlier_rows` AS `earlier_rows`) AS `earlier_persons`, (SELECT COUNT(`person`) FROM `kanon_run_with_present_rows` AS `present_rows`) AS `present_persons`, (SELECT SUM(CASE WHEN `older_rows` > 0 AND `newer_rows` > 0 THEN 1 ELSE 0 END) FROM (SELECT `person`, SUM(`of_earlier`) AS `older_rows`, SUM(1 - `of_earlier`) AS `newer_rows` FROM (SELECT `person`, 1 AS `of_earlier` FROM `kanon_run_with_earlier_rows` AS `earlier_rows` UNION ALL SELECT `person`, 0 AS `of_earlier` FROM `kanon_run_with_present_rows` AS `present_rows`) AS `every_row` WHERE NOT `person` IS NULL GROUP BY `person`) AS `every_person`) AS `persons_of_both`, COALESCE((SELECT SUM(`class_rows`) FROM `kanon_run_with_earlier_classes` AS `earlier_classes`), 0) + COALESCE((SELECT SUM(`class_rows`) FROM `kanon_run_with_present_classes` AS `present_classes`), 0) AS `judged_rows`, (SELECT COUNT(*) FROM `clinic`.`before` AS `checked`) + (SELECT COUNT(*) FROM `clinic`.`other` AS `checked`) AS `all_rows`;
 
--- «hierarchies/nesting 46»
-WITH `kanon_run_downcoded0_people` AS «hierarchies/nesting 21»,
+-- «hierarchies/nesting 42»
+WITH `kanon_run_downcoded0_people` AS «hierarchies/nesting 19»,
 
--- «hierarchies/nesting 48»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_downcoded0_people`) AS `distinct_values`) AS `labelled`)
+-- «hierarchies/nesting 44»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_downcoded0_people` GROUP BY `q0`) AS `distinct_values`) AS `labelled`)
 
--- «hierarchies/nesting 47»
-`kanon_run_lookup0` AS «hierarchies/nesting 48»
+-- «hierarchies/nesting 43»
+`kanon_run_lookup0` AS «hierarchies/nesting 44»
 
 -- hierarchies/nesting
-«hierarchies/nesting 46»
-«hierarchies/nesting 47»
+«hierarchies/nesting 42»
+«hierarchies/nesting 43»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 38»
-`kanon_run_lookup0` AS «hierarchies/nesting 48»,
+-- «hierarchies/coverage 47»
+`kanon_run_lookup0` AS «hierarchies/nesting 44»,
 
--- «hierarchies/coverage 39»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded0_people`) AS `distinct_values`) AS `labelled`)
+-- «hierarchies/coverage 48»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_downcoded0_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
-«hierarchies/nesting 46»
-«hierarchies/coverage 38»
-`kanon_run_lookup1` AS «hierarchies/coverage 39»
+«hierarchies/nesting 42»
+«hierarchies/coverage 47»
+`kanon_run_lookup1` AS «hierarchies/coverage 48»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded0_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded0_people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -4374,12 +4276,12 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_v
 WITH `kanon_run_downcoded0_classes` AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/level_misses 26»
-`kanon_run_downcoded0_people` AS «hierarchies/nesting 21»,
+`kanon_run_downcoded0_people` AS «hierarchies/nesting 19»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/nesting 47»
+«hierarchies/nesting 43»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_downcoded0_classes`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label`;
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -4395,7 +4297,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 `kanon_run_downcoded0__labelled0` AS (SELECT DISTINCT `vectors`.`q0` AS `q0`, `vectors`.`q1` AS `q1`, `vectors`.`row_count` AS `row_count`, `cover`.`label` AS `label0` FROM `kanon_run_downcoded0_people` AS `vectors` JOIN `kanon_run_downcoded0_cover0` AS `cover` ON `vectors`.`q0` IS NOT DISTINCT FROM `cover`.`value`),
 
 -- «disclosure/attacks/downcoded_facts 5»
-`kanon_run_lookup1` AS «hierarchies/coverage 39»,
+`kanon_run_lookup1` AS «hierarchies/coverage 48»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 `kanon_run_downcoded0_cover1` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_downcoded0_classes`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
@@ -4415,7 +4317,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 38»
+«hierarchies/coverage 47»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4433,7 +4335,7 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 38»
+«hierarchies/coverage 47»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4455,8 +4357,8 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 (SELECT SUM(`own`.`row_count`) FROM `kanon_run_downcoded0_classes` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_downcoded0_classes`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded0_classes`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 46»
-«hierarchies/coverage 38»
+«hierarchies/nesting 42»
+«hierarchies/coverage 47»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4470,8 +4372,8 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «disclosure/attacks/counted 54» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/counted 55» AS `found1` FROM (SELECT `q0`, `q1`, CASE WHEN `known_ones` = 1 THEN `known` ELSE `held` - `known` END AS `people`, CASE WHEN `held` = 0 THEN 0 ELSE CAST(1.0 * `known` AS DOUBLE) / `held` END AS `risk`, `known_ones` AS `exposed`, 0 AS `beyond` FROM `kanon_run_downcoded0_lowest` AS `classes` CROSS JOIN (SELECT 1 AS `known_ones` UNION ALL SELECT 0 AS `known_ones`) AS `sorts` WHERE `known_ones` = 0 OR `known` > 0) AS `cases`;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 46»
-«hierarchies/coverage 38»
+«hierarchies/nesting 42»
+«hierarchies/coverage 47»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4484,30 +4386,30 @@ SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` EL
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «disclosure/attacks/counted 54» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/counted 55» AS `found1` FROM (SELECT `q0`, `q1`, CASE WHEN `known_ones` = 1 THEN `known` ELSE `held` - `known` END AS `people`, CASE WHEN `held` = 0 THEN 0 ELSE CAST(1.0 * `known` AS DOUBLE) / `held` END AS `risk`, `known_ones` AS `exposed`, 0 AS `beyond` FROM `kanon_run_downcoded0_minimal` AS `classes` CROSS JOIN (SELECT 1 AS `known_ones` UNION ALL SELECT 0 AS `known_ones`) AS `sorts` WHERE `known_ones` = 0 OR `known` > 0) AS `cases`;
 
--- «hierarchies/nesting 49»
-WITH `kanon_run_downcoded1_people` AS «hierarchies/nesting 21»,
+-- «hierarchies/nesting 45»
+WITH `kanon_run_downcoded1_people` AS «hierarchies/nesting 19»,
 
--- «hierarchies/nesting 51»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_downcoded1_people`) AS `distinct_values`) AS `labelled`)
+-- «hierarchies/nesting 47»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, '*' AS `l2` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0`, CASE WHEN `value` IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(`value` AS STRING)) > 1 THEN SUBSTRING(CAST(`value` AS STRING), 1, 1) || REPEAT('*', LENGTH(CAST(`value` AS STRING)) - 1) ELSE CAST(`value` AS STRING) END) END COLLATE UTF8_BINARY AS `l1` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_downcoded1_people` GROUP BY `q0`) AS `distinct_values`) AS `labelled`)
 
--- «hierarchies/nesting 50»
-`kanon_run_lookup0` AS «hierarchies/nesting 51»
+-- «hierarchies/nesting 46»
+`kanon_run_lookup0` AS «hierarchies/nesting 47»
 
 -- hierarchies/nesting
-«hierarchies/nesting 49»
-«hierarchies/nesting 50»
+«hierarchies/nesting 45»
+«hierarchies/nesting 46»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 40»
-`kanon_run_lookup0` AS «hierarchies/nesting 51»,
+-- «hierarchies/coverage 49»
+`kanon_run_lookup0` AS «hierarchies/nesting 47»,
 
--- «hierarchies/coverage 41»
-(SELECT `value`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded1_people`) AS `distinct_values`) AS `labelled`)
+-- «hierarchies/coverage 50»
+(SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_downcoded1_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
-«hierarchies/nesting 49»
-«hierarchies/coverage 40»
-`kanon_run_lookup1` AS «hierarchies/coverage 41»
+«hierarchies/nesting 45»
+«hierarchies/coverage 49»
+`kanon_run_lookup1` AS «hierarchies/coverage 50»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded1_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
 SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded1_people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
@@ -4516,16 +4418,16 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_v
 WITH `kanon_run_downcoded1_classes` AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/level_misses 28»
-`kanon_run_downcoded1_people` AS «hierarchies/nesting 21»,
+`kanon_run_downcoded1_people` AS «hierarchies/nesting 19»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/nesting 50»
+«hierarchies/nesting 46»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_downcoded1_classes`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label`;
 
 -- «disclosure/attacks/downcoded_facts 12»
-`kanon_run_lookup1` AS «hierarchies/coverage 41»,
+`kanon_run_lookup1` AS «hierarchies/coverage 50»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 `kanon_run_downcoded1_levels` AS (SELECT `lookup`.`value` AS `value`, 0 AS `label_level`, COALESCE(`lookup`.`c0`, 0) AS `label_number`, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST(`lookup`.`l0` AS STRING) COLLATE UTF8_BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(`lookup`.`l0` AS STRING) COLLATE UTF8_BINARY)) ELSE CAST(`lookup`.`l0` AS STRING) COLLATE UTF8_BINARY END) COLLATE UTF8_BINARY AS `label` FROM `kanon_run_lookup1` AS `lookup` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded1_people`) AS `occurring` ON `lookup`.`value` IS NOT DISTINCT FROM `occurring`.`value` UNION ALL SELECT `lookup`.`value` AS `value`, 1 AS `label_level`, 0 AS `label_number`, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST(`lookup`.`l1` AS STRING) COLLATE UTF8_BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(`lookup`.`l1` AS STRING) COLLATE UTF8_BINARY)) ELSE CAST(`lookup`.`l1` AS STRING) COLLATE UTF8_BINARY END) COLLATE UTF8_BINARY AS `label` FROM `kanon_run_lookup1` AS `lookup` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded1_people`) AS `occurring` ON `lookup`.`value` IS NOT DISTINCT FROM `occurring`.`value`),
@@ -4560,7 +4462,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 40»
+«hierarchies/coverage 49»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4578,7 +4480,7 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 40»
+«hierarchies/coverage 49»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4597,8 +4499,8 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 (SELECT SUM(`own`.`row_count`) FROM `kanon_run_downcoded1_classes` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_downcoded1_classes`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded1_classes`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 49»
-«hierarchies/coverage 40»
+«hierarchies/nesting 45»
+«hierarchies/coverage 49»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4612,8 +4514,8 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «disclosure/attacks/counted 57» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/counted 58» AS `found1` FROM (SELECT `q0`, `q1`, CASE WHEN `known_ones` = 1 THEN `known` ELSE `held` - `known` END AS `people`, CASE WHEN `held` = 0 THEN 0 ELSE CAST(1.0 * `known` AS DOUBLE) / `held` END AS `risk`, `known_ones` AS `exposed`, 0 AS `beyond` FROM `kanon_run_downcoded1_lowest` AS `classes` CROSS JOIN (SELECT 1 AS `known_ones` UNION ALL SELECT 0 AS `known_ones`) AS `sorts` WHERE `known_ones` = 0 OR `known` > 0) AS `cases`;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 49»
-«hierarchies/coverage 40»
+«hierarchies/nesting 45»
+«hierarchies/coverage 49»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4626,17 +4528,17 @@ SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` EL
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «disclosure/attacks/counted 57» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/counted 58» AS `found1` FROM (SELECT `q0`, `q1`, CASE WHEN `known_ones` = 1 THEN `known` ELSE `held` - `known` END AS `people`, CASE WHEN `held` = 0 THEN 0 ELSE CAST(1.0 * `known` AS DOUBLE) / `held` END AS `risk`, `known_ones` AS `exposed`, 0 AS `beyond` FROM `kanon_run_downcoded1_minimal` AS `classes` CROSS JOIN (SELECT 1 AS `known_ones` UNION ALL SELECT 0 AS `known_ones`) AS `sorts` WHERE `known_ones` = 0 OR `known` > 0) AS `cases`;
 
--- «hierarchies/coverage 42»
-`kanon_run_lookup0` AS (SELECT `found`.`value`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_consistent_people`) AS `found` LEFT JOIN «hierarchies/coverage 10» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`),
+-- «hierarchies/coverage 51»
+`kanon_run_lookup0` AS (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_consistent_people` GROUP BY `q0`) AS `found` LEFT JOIN «hierarchies/coverage 11» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`),
 
 -- hierarchies/coverage
-«hierarchies/nesting 24»
-`kanon_run_domain0` AS «hierarchies/nesting 8»,
-«hierarchies/coverage 42»
-«hierarchies/coverage 20»
+«hierarchies/nesting 22»
+`kanon_run_domain0` AS «hierarchies/coverage 9»,
+«hierarchies/coverage 51»
+«hierarchies/coverage 21»
 SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistent_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
-«hierarchies/coverage 22»;
+«hierarchies/coverage 23»;
 
 -- «disclosure/attacks/consistent 10»
 `kanon_run_consistent_places0` AS (SELECT `value`, `label`, ROW_NUMBER() OVER (ORDER BY `sort` NULLS LAST) AS `place` FROM (SELECT `own`.`value` AS `value`, CAST(`own`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, CAST(`positions`.`l1` AS INT) AS `sort` FROM `kanon_run_lookup0` AS `own` JOIN `kanon_run_consistent_positions0` AS `positions` ON `own`.`l0` = `positions`.`l0` WHERE NOT `own`.`value` IS NULL AND NOT `own`.`l0` IS NULL) AS `sortable`),
@@ -4657,10 +4559,10 @@ UNION ALL
 `kanon_run_consistent_cover1` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM (SELECT `value`, «disclosure/attacks/counted 8» COLLATE UTF8_BINARY AS `label` FROM `kanon_run_lookup1` WHERE `value` IS NULL OR NOT `l0` IS NULL UNION ALL SELECT `value`, «disclosure/attacks/counted 9» COLLATE UTF8_BINARY AS `label` FROM `kanon_run_lookup1` UNION ALL SELECT `places`.`value` AS `value`, `ranges`.`label` AS `label` FROM `kanon_run_consistent_ranges1` AS `ranges` CROSS JOIN `kanon_run_consistent_places1` AS `places` WHERE `places`.`place` >= `ranges`.`low_place` AND `places`.`place` <= `ranges`.`high_place` UNION ALL SELECT `own`.`value` AS `value`, `ranges`.`label` AS `label` FROM `kanon_run_consistent_ranges1` AS `ranges` CROSS JOIN `kanon_run_lookup1` AS `own` WHERE `ranges`.`has_null` = 1 AND `own`.`value` IS NULL) AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_consistent_rows`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
 
 -- disclosure/attacks/consistent
-«hierarchies/nesting 24»
+«hierarchies/nesting 22»
 «disclosure/attacks/consistent 1»
-`kanon_run_domain0` AS «hierarchies/nesting 8»,
-«hierarchies/coverage 42»
+`kanon_run_domain0` AS «hierarchies/coverage 9»,
+«hierarchies/coverage 51»
 «disclosure/attacks/consistent 2»
 `kanon_run_consistent_positions0` AS (
 SELECT 'a' COLLATE UTF8_BINARY AS `l0`, '0' COLLATE UTF8_BINARY AS `l1`
@@ -4677,9 +4579,9 @@ SELECT 'b' COLLATE UTF8_BINARY AS `l0`, '1' COLLATE UTF8_BINARY AS `l1`),
 «disclosure/attacks/consistent 7»;
 
 -- disclosure/attacks/graph
-«hierarchies/nesting 24»
-`kanon_run_domain0` AS «hierarchies/nesting 8»,
-«hierarchies/coverage 42»
+«hierarchies/nesting 22»
+`kanon_run_domain0` AS «hierarchies/coverage 9»,
+«hierarchies/coverage 51»
 «disclosure/attacks/consistent 1»
 `kanon_run_consistent_positions0` AS (
 SELECT 'a' COLLATE UTF8_BINARY AS `l0`, '0' COLLATE UTF8_BINARY AS `l1`
@@ -4697,9 +4599,9 @@ SELECT 'b' COLLATE UTF8_BINARY AS `l0`, '1' COLLATE UTF8_BINARY AS `l1`),
 «disclosure/attacks/graph 1»;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 24»
-`kanon_run_domain0` AS «hierarchies/nesting 8»,
-«hierarchies/coverage 42»
+«hierarchies/nesting 22»
+`kanon_run_domain0` AS «hierarchies/coverage 9»,
+«hierarchies/coverage 51»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 `kanon_run_consistent_positions0` AS (
@@ -4719,8 +4621,8 @@ SELECT 'b' COLLATE UTF8_BINARY AS `l0`, '1' COLLATE UTF8_BINARY AS `l1`),
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
-`kanon_run_domain0` AS «hierarchies/nesting 8»,
-«hierarchies/coverage 42»
+`kanon_run_domain0` AS «hierarchies/coverage 9»,
+«hierarchies/coverage 51»
 «disclosure/attacks/consistent 2»
 `kanon_run_consistent_positions0` AS (
 SELECT 'a' COLLATE UTF8_BINARY AS `l0`, '0' COLLATE UTF8_BINARY AS `l1`

@@ -13,6 +13,21 @@ CREATE TABLE `kanon_scratch`.`kanon_run_raw` AS SELECT `kanon_source`.`age` AS `
 -- frequency/totals
 SELECT (SELECT SUM(row_count) FROM `kanon_scratch`.`kanon_run_raw`) AS row_count, (SELECT SUM(row_count) FROM `kanon_scratch`.`kanon_run_raw` WHERE `q0` IS NULL OR `q1` IS NULL) AS null_rows, NULL AS persons, NULL AS kept_persons, NULL AS most_vectors, NULL AS unknown_rows;
 
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_domain1"]', '(the time)');
+
+-- «engines/scratch/domain 1»
+(`l0` VARCHAR(4) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin NOT NULL, `l1` VARCHAR(1) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin NOT NULL, `l2` VARCHAR(1) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin NOT NULL)
+
+-- engines/scratch/domain
+CREATE TABLE `kanon_scratch`.`kanon_run_domain1` «engines/scratch/domain 1»;
+
+-- engines/scratch/load
+INSERT INTO `kanon_scratch`.`kanon_run_domain1` VALUES
+  ('M', 'x', '*'),
+  ('it''s', 'x', '*'),
+  ('F\\', 'y', '*');
+
 -- hierarchies/range
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_scratch`.`kanon_run_raw`) AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -1000000000000000 AND CAST(value AS DOUBLE) < 1000000000000000);
 
@@ -32,33 +47,16 @@ INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch"
 (CAST(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END) <= 16383))
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_scratch`.`kanon_run_raw`) AS distinct_values) AS labelled;
-
--- engines/scratch/record
-INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_domain1"]', '(the time)');
-
--- «engines/scratch/domain 1»
-(`l0` VARCHAR(4) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin NOT NULL, `l1` VARCHAR(1) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin NOT NULL, `l2` VARCHAR(1) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin NOT NULL)
-
--- engines/scratch/domain
-CREATE TABLE `kanon_scratch`.`kanon_run_domain1` «engines/scratch/domain 1»;
-
--- engines/scratch/load
-INSERT INTO `kanon_scratch`.`kanon_run_domain1` VALUES
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\\', 'y', '*');
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS distinct_values) AS labelled;
 
 -- engines/scratch/record
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_lookup1"]', '(the time)');
 
 -- hierarchies/lookup_rows
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` AS SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_scratch`.`kanon_run_raw`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_scratch`.`kanon_run_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` AS SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q1`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_scratch`.`kanon_run_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest;
 
 -- hierarchies/nesting
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
 -- «hierarchies/coverage 1»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_scratch`.`kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS found ON labels.value <=> found.value
@@ -71,14 +69,26 @@ SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_scratch`.`kano
 UNION ALL
 «hierarchies/coverage 2»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX(`c0`) AS most_labels, MAX(`d0`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup0` AS labelled
+-- «frequency/label_numbers 1»
+SELECT 0 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT `c0` AS among_all, MAX(`d0`) AS among_siblings, MAX(`s0`) AS label_size, SUM(value_rows) AS label_rows FROM `kanon_scratch`.`kanon_run_lookup0` GROUP BY `c0`) AS labelled
+
+-- «frequency/label_numbers 2»
+SELECT 0 AS attribute, 1 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT `c1` AS among_all, MAX(`c1`) AS among_siblings, MAX(`s1`) AS label_size, SUM(value_rows) AS label_rows FROM `kanon_scratch`.`kanon_run_lookup0` GROUP BY `c1`) AS labelled
+
+-- «frequency/label_numbers 3»
+SELECT 1 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT `c0` AS among_all, MAX(`d0`) AS among_siblings, MAX(`s0`) AS label_size, SUM(value_rows) AS label_rows FROM `kanon_scratch`.`kanon_run_lookup1` GROUP BY `c0`) AS labelled
+
+-- «frequency/label_numbers 4»
+SELECT 1 AS attribute, 1 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT `c1` AS among_all, MAX(`c1`) AS among_siblings, MAX(`s1`) AS label_size, SUM(value_rows) AS label_rows FROM `kanon_scratch`.`kanon_run_lookup1` GROUP BY `c1`) AS labelled
+
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX(`c1`) AS most_labels, MAX(`c1`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup0` AS labelled
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS attribute, 0 AS level, MAX(`c0`) AS most_labels, MAX(`d0`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup1` AS labelled
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS attribute, 1 AS level, MAX(`c1`) AS most_labels, MAX(`c1`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup1` AS labelled;
+«frequency/label_numbers 4»;
 
 -- engines/scratch/record
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_frequency"]', '(the time)');
@@ -88,21 +98,6 @@ CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT STRAIGHT_JOIN `look
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_raw`;
-
--- «frequency/marginals 1»
-SELECT STRAIGHT_JOIN 0 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT `code1` AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code1`) AS labels JOIN (SELECT DISTINCT `c0` AS code, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup0`) AS sizes ON labels.code = sizes.code
-
--- «frequency/marginals 2»
-SELECT STRAIGHT_JOIN 0 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT `code0` AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code0`) AS labels JOIN (SELECT DISTINCT `c1` AS code, `s1` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup0`) AS sizes ON labels.code = sizes.code
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT `code3` AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code3`) AS labels JOIN (SELECT DISTINCT `c0` AS code, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS sizes ON labels.code = sizes.code
-UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT `code2` AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code2`) AS labels JOIN (SELECT DISTINCT `c1` AS code, `s1` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS sizes ON labels.code = sizes.code;
 
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_frequency`) AS row_count;
@@ -185,10 +180,10 @@ DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_frequency`;
 DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_lookup1`;
 
 -- engines/scratch/drop
-DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_domain1`;
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_lookup0`;
 
 -- engines/scratch/drop
-DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_lookup0`;
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_domain1`;
 
 -- engines/scratch/forget_run
 DELETE FROM `kanon_scratch`.`kanon_sql_scratch` WHERE run_id = 'run';
@@ -199,13 +194,13 @@ SELECT * FROM clinic_visits
 ) AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`zip` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`zip`) <= 16383)) COLLATE utf8mb4_0900_bin, CAST(`kanon_source`.`born` AS DATE);
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN CHAR_LENGTH(CAST(value AS CHAR)) > 3 THEN CONCAT(SUBSTRING(CAST(value AS CHAR), 1, 3), REPEAT('*', CHAR_LENGTH(CAST(value AS CHAR)) - 3)) ELSE CAST(value AS CHAR) END) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN CHAR_LENGTH(CAST(value AS CHAR)) > 3 THEN CONCAT(SUBSTRING(CAST(value AS CHAR), 1, 3), REPEAT('*', CHAR_LENGTH(CAST(value AS CHAR)) - 3)) ELSE CAST(value AS CHAR) END) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_scratch`.`kanon_run_raw`) AS distinct_values) AS labelled;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN CHAR_LENGTH(CAST(value AS CHAR)) > 3 THEN CONCAT(SUBSTRING(CAST(value AS CHAR), 1, 3), REPEAT('*', CHAR_LENGTH(CAST(value AS CHAR)) - 3)) ELSE CAST(value AS CHAR) END) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN CHAR_LENGTH(CAST(value AS CHAR)) > 3 THEN CONCAT(SUBSTRING(CAST(value AS CHAR), 1, 3), REPEAT('*', CHAR_LENGTH(CAST(value AS CHAR)) - 3)) ELSE CAST(value AS CHAR) END) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS distinct_values) AS labelled;
 
 -- «hierarchies/lookup_rules 5»
 (CONCAT(CAST(EXTRACT(YEAR FROM value) AS CHAR), CASE WHEN EXTRACT(MONTH FROM value) <= 3 THEN '-Q1' WHEN EXTRACT(MONTH FROM value) <= 6 THEN '-Q2' WHEN EXTRACT(MONTH FROM value) <= 9 THEN '-Q3' ELSE '-Q4' END))
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` AS SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(DENSE_RANK() OVER (PARTITION BY `l3` ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) - 1 AS SIGNED) AS `d2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, `l3`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l3` IS NULL THEN 1 ELSE 0 END, `l3`) AS SIGNED) AS `c3`, CAST(DENSE_RANK() OVER (PARTITION BY `l4` ORDER BY CASE WHEN `l3` IS NULL THEN 1 ELSE 0 END, `l3`) - 1 AS SIGNED) AS `d3`, CAST(COUNT(*) OVER (PARTITION BY `l3`) AS SIGNED) AS `s3`, `l4`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l4` IS NULL THEN 1 ELSE 0 END, `l4`) AS SIGNED) AS `c4`, CAST(COUNT(*) OVER (PARTITION BY `l4`) AS SIGNED) AS `s4`, '*' AS `l5` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(CAST(value AS DATE) AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(CAST(value AS DATE) AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l1`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CONCAT(CAST(EXTRACT(YEAR FROM value) AS CHAR), CASE WHEN EXTRACT(MONTH FROM value) < 10 THEN '-0' ELSE '-' END, CAST(EXTRACT(MONTH FROM value) AS CHAR))) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CONCAT(CAST(EXTRACT(YEAR FROM value) AS CHAR), CASE WHEN EXTRACT(MONTH FROM value) < 10 THEN '-0' ELSE '-' END, CAST(EXTRACT(MONTH FROM value) AS CHAR))) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l2`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 5» END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 5» END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l3`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CONCAT(CAST(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 AS CHAR), '-', CAST(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 + 9 AS CHAR))) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CONCAT(CAST(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 AS CHAR), '-', CAST(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 + 9 AS CHAR))) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l4` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_scratch`.`kanon_run_raw`) AS distinct_values) AS labelled;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(DENSE_RANK() OVER (PARTITION BY `l3` ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) - 1 AS SIGNED) AS `d2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, `l3`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l3` IS NULL THEN 1 ELSE 0 END, `l3`) AS SIGNED) AS `c3`, CAST(DENSE_RANK() OVER (PARTITION BY `l4` ORDER BY CASE WHEN `l3` IS NULL THEN 1 ELSE 0 END, `l3`) - 1 AS SIGNED) AS `d3`, CAST(COUNT(*) OVER (PARTITION BY `l3`) AS SIGNED) AS `s3`, `l4`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l4` IS NULL THEN 1 ELSE 0 END, `l4`) AS SIGNED) AS `c4`, CAST(COUNT(*) OVER (PARTITION BY `l4`) AS SIGNED) AS `s4`, '*' AS `l5` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(CAST(value AS DATE) AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(CAST(value AS DATE) AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l1`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CONCAT(CAST(EXTRACT(YEAR FROM value) AS CHAR), CASE WHEN EXTRACT(MONTH FROM value) < 10 THEN '-0' ELSE '-' END, CAST(EXTRACT(MONTH FROM value) AS CHAR))) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CONCAT(CAST(EXTRACT(YEAR FROM value) AS CHAR), CASE WHEN EXTRACT(MONTH FROM value) < 10 THEN '-0' ELSE '-' END, CAST(EXTRACT(MONTH FROM value) AS CHAR))) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l2`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 5» END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 5» END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l3`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CONCAT(CAST(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 AS CHAR), '-', CAST(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 + 9 AS CHAR))) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CONCAT(CAST(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 AS CHAR), '-', CAST(EXTRACT(YEAR FROM value) - ((EXTRACT(YEAR FROM value) % 10) + 10) % 10 + 9 AS CHAR))) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l4` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q1`) AS distinct_values) AS labelled;
 
 -- hierarchies/nesting
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
@@ -226,53 +221,35 @@ SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_scratch`.`kano
 UNION ALL
 «hierarchies/coverage 3»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX(`c0`) AS most_labels, MAX(`d0`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup0` AS labelled
+-- «frequency/label_numbers 5»
+SELECT 1 AS attribute, 1 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT `c1` AS among_all, MAX(`d1`) AS among_siblings, MAX(`s1`) AS label_size, SUM(value_rows) AS label_rows FROM `kanon_scratch`.`kanon_run_lookup1` GROUP BY `c1`) AS labelled
+
+-- «frequency/label_numbers 6»
+SELECT 1 AS attribute, 2 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT `c2` AS among_all, MAX(`d2`) AS among_siblings, MAX(`s2`) AS label_size, SUM(value_rows) AS label_rows FROM `kanon_scratch`.`kanon_run_lookup1` GROUP BY `c2`) AS labelled
+
+-- «frequency/label_numbers 7»
+SELECT 1 AS attribute, 3 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT `c3` AS among_all, MAX(`d3`) AS among_siblings, MAX(`s3`) AS label_size, SUM(value_rows) AS label_rows FROM `kanon_scratch`.`kanon_run_lookup1` GROUP BY `c3`) AS labelled
+
+-- «frequency/label_numbers 8»
+SELECT 1 AS attribute, 4 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT `c4` AS among_all, MAX(`c4`) AS among_siblings, MAX(`s4`) AS label_size, SUM(value_rows) AS label_rows FROM `kanon_scratch`.`kanon_run_lookup1` GROUP BY `c4`) AS labelled
+
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX(`c1`) AS most_labels, MAX(`c1`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup0` AS labelled
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS attribute, 0 AS level, MAX(`c0`) AS most_labels, MAX(`d0`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup1` AS labelled
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS attribute, 1 AS level, MAX(`c1`) AS most_labels, MAX(`d1`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup1` AS labelled
+«frequency/label_numbers 5»
 UNION ALL
-SELECT 1 AS attribute, 2 AS level, MAX(`c2`) AS most_labels, MAX(`d2`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup1` AS labelled
+«frequency/label_numbers 6»
 UNION ALL
-SELECT 1 AS attribute, 3 AS level, MAX(`c3`) AS most_labels, MAX(`d3`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup1` AS labelled
+«frequency/label_numbers 7»
 UNION ALL
-SELECT 1 AS attribute, 4 AS level, MAX(`c4`) AS most_labels, MAX(`c4`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup1` AS labelled;
+«frequency/label_numbers 8»;
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT STRAIGHT_JOIN `lookup0`.`c1` AS `code0`, `lookup0`.`c0` AS `code1`, `lookup1`.`c4` AS `code2`, `lookup1`.`c3` AS `code3`, `lookup1`.`c2` AS `code4`, `lookup1`.`c1` AS `code5`, `lookup1`.`c0` AS `code6`, vectors.row_count AS row_count FROM (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_raw` WHERE NOT `q0` IS NULL AND NOT `q1` IS NULL) AS vectors JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup1` LIMIT 18446744073709551615) AS `lookup1` ON vectors.`q1` <=> `lookup1`.value;
-
--- «frequency/marginals 3»
-SELECT STRAIGHT_JOIN 1 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT `code6` AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code6`) AS labels JOIN (SELECT DISTINCT `c0` AS code, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS sizes ON labels.code = sizes.code
-
--- «frequency/marginals 4»
-SELECT STRAIGHT_JOIN 1 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT `code5` AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code5`) AS labels JOIN (SELECT DISTINCT `c1` AS code, `s1` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS sizes ON labels.code = sizes.code
-
--- «frequency/marginals 5»
-SELECT STRAIGHT_JOIN 1 AS attribute, 2 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT `code4` AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code4`) AS labels JOIN (SELECT DISTINCT `c2` AS code, `s2` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS sizes ON labels.code = sizes.code
-
--- «frequency/marginals 6»
-SELECT STRAIGHT_JOIN 1 AS attribute, 3 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT `code3` AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code3`) AS labels JOIN (SELECT DISTINCT `c3` AS code, `s3` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS sizes ON labels.code = sizes.code
-
--- «frequency/marginals 7»
-SELECT STRAIGHT_JOIN 1 AS attribute, 4 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT `code2` AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code2`) AS labels JOIN (SELECT DISTINCT `c4` AS code, `s4` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS sizes ON labels.code = sizes.code
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 3»
-UNION ALL
-«frequency/marginals 4»
-UNION ALL
-«frequency/marginals 5»
-UNION ALL
-«frequency/marginals 6»
-UNION ALL
-«frequency/marginals 7»;
 
 -- evaluate/node
 SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN satisfied = 1 THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN satisfied = 1 THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN NOT (satisfied = 1) THEN class_rows * LN(`sharing_0`) ELSE 0 END) AS `suppressed_log_0`, SUM(CASE WHEN NOT (satisfied = 1) THEN class_rows * LN(`sharing_1`) ELSE 0 END) AS `suppressed_log_1` FROM (SELECT flagged.*, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) OVER (PARTITION BY `z0`) AS `sharing_0`, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) OVER (PARTITION BY `z1`) AS `sharing_1` FROM (SELECT `k0`, `k1`, `z0`, `z1`, `class_rows`, `class_size`, CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT `code1` AS `k0`, `code6` AS `k1`, CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(row_count) AS SIGNED) AS class_size, MIN(`code1`) AS `z0`, MIN(`code6`) AS `z1` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code1`, `code6`) AS classes) AS flagged) AS classes;
@@ -306,7 +283,7 @@ SELECT (SELECT SUM(row_count) FROM `kanon_scratch`.`kanon_run_raw`) AS row_count
 (CASE WHEN ABS((FLOOR(CAST(value AS DOUBLE) / 10) DIV 2 * 20)) < 1e18 AND (FLOOR(CAST(value AS DOUBLE) / 10) DIV 2 * 20) = FLOOR((FLOOR(CAST(value AS DOUBLE) / 10) DIV 2 * 20)) THEN CAST(CAST((FLOOR(CAST(value AS DOUBLE) / 10) DIV 2 * 20) AS SIGNED) AS CHAR) ELSE CASE WHEN CHAR_LENGTH(CAST((FLOOR(CAST(value AS DOUBLE) / 10) DIV 2 * 20) AS CHAR)) > 20 AND ABS((FLOOR(CAST(value AS DOUBLE) / 10) DIV 2 * 20)) > 1e-20 AND ABS((FLOOR(CAST(value AS DOUBLE) / 10) DIV 2 * 20)) < 1e16 THEN TRIM(TRAILING '0' FROM CAST(CAST((FLOOR(CAST(value AS DOUBLE) / 10) DIV 2 * 20) AS DECIMAL(60, 38)) AS CHAR)) WHEN CAST(CAST((FLOOR(CAST(value AS DOUBLE) / 10) DIV 2 * 20) AS CHAR) AS DOUBLE) = (FLOOR(CAST(value AS DOUBLE) / 10) DIV 2 * 20) OR CAST(CAST((FLOOR(CAST(value AS DOUBLE) / 10) DIV 2 * 20) AS CHAR) AS FLOAT) = (FLOOR(CAST(value AS DOUBLE) / 10) DIV 2 * 20) THEN CAST((FLOOR(CAST(value AS DOUBLE) / 10) DIV 2 * 20) AS CHAR) ELSE CAST(CAST((FLOOR(CAST(value AS DOUBLE) / 10) DIV 2 * 20) AS DOUBLE) AS CHAR) END END)
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 6» END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 6» END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l1`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST((CASE WHEN value < 40 THEN 'young' END) AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST((CASE WHEN value < 40 THEN 'young' END) AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l2` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_scratch`.`kanon_run_raw`) AS distinct_values) AS labelled;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 6» END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 6» END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l1`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST((CASE WHEN value < 40 THEN 'young' END) AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST((CASE WHEN value < 40 THEN 'young' END) AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS distinct_values) AS labelled;
 
 -- hierarchies/nesting
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
@@ -316,22 +293,15 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FR
 -- hierarchies/coverage
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_scratch`.`kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS found ON labels.value <=> found.value;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX(`c0`) AS most_labels, MAX(`d0`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup0` AS labelled
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX(`c1`) AS most_labels, MAX(`d1`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup0` AS labelled
+SELECT 0 AS attribute, 1 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT `c1` AS among_all, MAX(`d1`) AS among_siblings, MAX(`s1`) AS label_size, SUM(value_rows) AS label_rows FROM `kanon_scratch`.`kanon_run_lookup0` GROUP BY `c1`) AS labelled
 UNION ALL
-SELECT 0 AS attribute, 2 AS level, MAX(`c2`) AS most_labels, MAX(`c2`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup0` AS labelled;
+SELECT 0 AS attribute, 2 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT `c2` AS among_all, MAX(`c2`) AS among_siblings, MAX(`s2`) AS label_size, SUM(value_rows) AS label_rows FROM `kanon_scratch`.`kanon_run_lookup0` GROUP BY `c2`) AS labelled;
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT STRAIGHT_JOIN `lookup0`.`c2` AS `code0`, `lookup0`.`c1` AS `code1`, `lookup0`.`c0` AS `code2`, vectors.row_count AS row_count FROM (SELECT `q0`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_raw`) AS vectors JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value;
-
--- frequency/marginals
-SELECT STRAIGHT_JOIN 0 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT `code2` AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code2`) AS labels JOIN (SELECT DISTINCT `c0` AS code, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup0`) AS sizes ON labels.code = sizes.code
-UNION ALL
-SELECT STRAIGHT_JOIN 0 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT `code1` AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code1`) AS labels JOIN (SELECT DISTINCT `c1` AS code, `s1` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup0`) AS sizes ON labels.code = sizes.code
-UNION ALL
-SELECT STRAIGHT_JOIN 0 AS attribute, 2 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT `code0` AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code0`) AS labels JOIN (SELECT DISTINCT `c2` AS code, `s2` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup0`) AS sizes ON labels.code = sizes.code;
 
 -- evaluate/node
 SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN (`class_size` >= 3) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN (`class_size` >= 3) THEN CAST(class_rows AS DOUBLE) ELSE 0 END) AS `kept_vectors`, SUM(CAST(class_rows AS DOUBLE)) AS `vectors` FROM (SELECT CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(row_count) AS SIGNED) AS class_size FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code2`) AS classes;
@@ -355,7 +325,7 @@ INSERT INTO `clinic`.`kanon_sql_manifest` VALUES ('visits_release', 'run', 'pend
 CREATE TABLE `kanon_scratch`.`kanon_run_raw` AS SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_0900_bin AS `q0`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS `v0`, COUNT(*) AS row_count FROM `clinic`.`visits` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_0900_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin;
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_scratch`.`kanon_run_raw`) AS distinct_values) AS labelled;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS distinct_values) AS labelled;
 
 -- «hierarchies/coverage 4»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_scratch`.`kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS found ON labels.value <=> found.value
@@ -363,8 +333,11 @@ SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_scratch`.`kano
 -- hierarchies/coverage
 «hierarchies/coverage 4»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX(`c0`) AS most_labels, MAX(`c0`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup0` AS labelled;
+-- «frequency/label_numbers 9»
+SELECT 0 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT `c0` AS among_all, MAX(`c0`) AS among_siblings, MAX(`s0`) AS label_size, SUM(value_rows) AS label_rows FROM `kanon_scratch`.`kanon_run_lookup0` GROUP BY `c0`) AS labelled
+
+-- frequency/label_numbers
+«frequency/label_numbers 9»;
 
 -- engines/scratch/record
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_sensitive0"]', '(the time)');
@@ -380,12 +353,6 @@ CREATE TABLE `kanon_scratch`.`kanon_run_values0` AS SELECT STRAIGHT_JOIN `lookup
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT STRAIGHT_JOIN `lookup0`.`c0` AS `code0`, vectors.row_count AS row_count FROM (SELECT `q0`, CAST(SUM(row_count) AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS vectors JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value;
-
--- «frequency/marginals 8»
-SELECT STRAIGHT_JOIN 0 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT `code0` AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code0`) AS labels JOIN (SELECT DISTINCT `c0` AS code, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup0`) AS sizes ON labels.code = sizes.code
-
--- frequency/marginals
-«frequency/marginals 8»;
 
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_frequency`) + (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_values0`) AS row_count;
@@ -451,41 +418,28 @@ CREATE TABLE `kanon_scratch`.`kanon_run_raw` AS SELECT `kanon_source`.`age` AS `
 (CONCAT('[', CAST(«hierarchies/lookup_rules 8» AS CHAR), ', ', CAST((«hierarchies/lookup_rules 8» + 5) AS CHAR), ')'))
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 7» END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 7» END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_scratch`.`kanon_run_raw`) AS distinct_values) AS labelled;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 7» END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 7» END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS distinct_values) AS labelled;
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` AS SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_scratch`.`kanon_run_raw`) AS distinct_values) AS labelled;
-
--- hierarchies/nesting
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q1`) AS distinct_values) AS labelled;
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_scratch`.`kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q1`) AS found ON labels.value <=> found.value;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX(`c0`) AS most_labels, MAX(`d0`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup0` AS labelled
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX(`c1`) AS most_labels, MAX(`c1`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup0` AS labelled
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS attribute, 0 AS level, MAX(`c0`) AS most_labels, MAX(`c0`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup1` AS labelled;
+SELECT 1 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT `c0` AS among_all, MAX(`c0`) AS among_siblings, MAX(`s0`) AS label_size, SUM(value_rows) AS label_rows FROM `kanon_scratch`.`kanon_run_lookup1` GROUP BY `c0`) AS labelled;
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_values0` AS SELECT STRAIGHT_JOIN `lookup0`.`c1` AS `code0`, `lookup0`.`c0` AS `code1`, `lookup1`.`c0` AS `code2`, `sensitive`.code AS value_code, `sensitive`.reference_share AS reference_share, vectors.row_count AS row_count FROM (SELECT `q0`, `q1`, `v0`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_raw`) AS vectors JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup1` LIMIT 18446744073709551615) AS `lookup1` ON vectors.`q1` <=> `lookup1`.value JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_sensitive0` LIMIT 18446744073709551615) AS `sensitive` ON vectors.`v0` <=> `sensitive`.value;
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT STRAIGHT_JOIN `lookup0`.`c1` AS `code0`, `lookup0`.`c0` AS `code1`, `lookup1`.`c0` AS `code2`, vectors.row_count AS row_count FROM (SELECT `q0`, `q1`, CAST(SUM(row_count) AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`, `q1`) AS vectors JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup1` LIMIT 18446744073709551615) AS `lookup1` ON vectors.`q1` <=> `lookup1`.value;
-
--- «frequency/marginals 9»
-SELECT STRAIGHT_JOIN 1 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT `code2` AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code2`) AS labels JOIN (SELECT DISTINCT `c0` AS code, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS sizes ON labels.code = sizes.code
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 9»;
 
 -- «evaluate/node 3»
 (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share FROM (SELECT `code1` AS `k0`, `code2` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM `kanon_scratch`.`kanon_run_values0` GROUP BY `code1`, `code2`, value_code) AS counted)
@@ -512,10 +466,7 @@ SELECT (SELECT SUM(row_count) FROM `kanon_scratch`.`kanon_run_raw`) AS row_count
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_lookup2"]', '(the time)');
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup2` AS SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q2` AS value FROM `kanon_scratch`.`kanon_run_raw`) AS distinct_values) AS labelled;
-
--- hierarchies/nesting
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup2` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT `q2` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q2`) AS distinct_values) AS labelled;
 
 -- «hierarchies/coverage 5»
 SELECT STRAIGHT_JOIN 2 AS attribute, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup2`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_scratch`.`kanon_run_lookup2` AS labels JOIN (SELECT `q2` AS value, SUM(row_count) AS row_count FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q2`) AS found ON labels.value <=> found.value
@@ -527,26 +478,20 @@ UNION ALL
 UNION ALL
 «hierarchies/coverage 5»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX(`c0`) AS most_labels, MAX(`c0`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup0` AS labelled
+-- «frequency/label_numbers 10»
+SELECT 2 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT `c0` AS among_all, MAX(`c0`) AS among_siblings, MAX(`s0`) AS label_size, SUM(value_rows) AS label_rows FROM `kanon_scratch`.`kanon_run_lookup2` GROUP BY `c0`) AS labelled
+
+-- frequency/label_numbers
+«frequency/label_numbers 9»
 UNION ALL
-SELECT 1 AS attribute, 0 AS level, MAX(`c0`) AS most_labels, MAX(`d0`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup1` AS labelled
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS attribute, 1 AS level, MAX(`c1`) AS most_labels, MAX(`c1`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup1` AS labelled
+«frequency/label_numbers 4»
 UNION ALL
-SELECT 2 AS attribute, 0 AS level, MAX(`c0`) AS most_labels, MAX(`c0`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup2` AS labelled;
+«frequency/label_numbers 10»;
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT STRAIGHT_JOIN `lookup0`.`c0` AS `code0`, `lookup1`.`c1` AS `code1`, `lookup1`.`c0` AS `code2`, `lookup2`.`c0` AS `code3`, vectors.row_count AS row_count FROM (SELECT `q0`, `q1`, `q2`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_raw`) AS vectors JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup1` LIMIT 18446744073709551615) AS `lookup1` ON vectors.`q1` <=> `lookup1`.value JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup2` LIMIT 18446744073709551615) AS `lookup2` ON vectors.`q2` <=> `lookup2`.value;
-
--- frequency/marginals
-«frequency/marginals 8»
-UNION ALL
-«frequency/marginals 9»
-UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT `code1` AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code1`) AS labels JOIN (SELECT DISTINCT `c1` AS code, `s1` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup1`) AS sizes ON labels.code = sizes.code
-UNION ALL
-SELECT STRAIGHT_JOIN 2 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT `code3` AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code3`) AS labels JOIN (SELECT DISTINCT `c0` AS code, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup2`) AS sizes ON labels.code = sizes.code;
 
 -- engines/scratch/record
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_order0"]', '(the time)');
@@ -643,26 +588,26 @@ INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch"
 -- evaluate/partitions/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_intervals` AS SELECT STRAIGHT_JOIN `chosen0`.`c1` + `chosen1`.`c1` * 2 + `chosen2`.`c1` * 4 AS `code0`, vectors.row_count AS row_count FROM `kanon_scratch`.`kanon_run_frequency` AS vectors JOIN (SELECT DISTINCT original, c0, d0, c1 FROM `kanon_scratch`.`kanon_run_coded0`) AS `chosen0` ON `vectors`.`code0` = `chosen0`.original JOIN (SELECT DISTINCT original, c0, d0, c1 FROM `kanon_scratch`.`kanon_run_coded1`) AS `chosen1` ON `vectors`.`code2` = `chosen1`.original JOIN (SELECT DISTINCT original, c0, d0, c1 FROM `kanon_scratch`.`kanon_run_coded2`) AS `chosen2` ON `vectors`.`code3` = `chosen2`.original;
 
--- «frequency/marginals 10»
+-- «frequency/marginals 1»
 SELECT STRAIGHT_JOIN 0 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT (`code0` & 1) AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_intervals` GROUP BY (`code0` & 1)) AS labels JOIN (SELECT DISTINCT `c1` AS code, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_coded0`) AS sizes ON labels.code = sizes.code
 
--- «frequency/marginals 11»
+-- «frequency/marginals 2»
 SELECT STRAIGHT_JOIN 0 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT (`code0` & 1) AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_intervals` GROUP BY (`code0` & 1)) AS labels JOIN (SELECT DISTINCT `c1` AS code, `s1` AS `label_size` FROM `kanon_scratch`.`kanon_run_coded0`) AS sizes ON labels.code = sizes.code
 
--- «frequency/marginals 12»
+-- «frequency/marginals 3»
 SELECT STRAIGHT_JOIN 1 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT (`code0` & 2) AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_intervals` GROUP BY (`code0` & 2)) AS labels JOIN (SELECT DISTINCT `c1` * 2 AS code, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_coded1`) AS sizes ON labels.code = sizes.code
 
--- «frequency/marginals 13»
+-- «frequency/marginals 4»
 SELECT STRAIGHT_JOIN 1 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT (`code0` & 2) AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_intervals` GROUP BY (`code0` & 2)) AS labels JOIN (SELECT DISTINCT `c1` * 2 AS code, `s1` AS `label_size` FROM `kanon_scratch`.`kanon_run_coded1`) AS sizes ON labels.code = sizes.code
 
 -- frequency/marginals
-«frequency/marginals 10»
+«frequency/marginals 1»
 UNION ALL
-«frequency/marginals 11»
+«frequency/marginals 2»
 UNION ALL
-«frequency/marginals 12»
+«frequency/marginals 3»
 UNION ALL
-«frequency/marginals 13»
+«frequency/marginals 4»
 UNION ALL
 SELECT STRAIGHT_JOIN 2 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT (`code0` & 4) AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_intervals` GROUP BY (`code0` & 4)) AS labels JOIN (SELECT DISTINCT `c1` * 4 AS code, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_coded2`) AS sizes ON labels.code = sizes.code
 UNION ALL
@@ -879,13 +824,13 @@ WITH `kanon_run_with_rolled` AS (SELECT STRAIGHT_JOIN `map0`.interval_number AS 
 CREATE TABLE `kanon_scratch`.`kanon_run_intervals` AS SELECT STRAIGHT_JOIN `chosen0`.`c1` + `chosen1`.`c1` * 2 AS `code0`, vectors.person_count AS person_count, vectors.row_count AS row_count FROM `kanon_scratch`.`kanon_run_frequency` AS vectors JOIN (SELECT DISTINCT original, c0, d0, c1 FROM `kanon_scratch`.`kanon_run_coded0`) AS `chosen0` ON `vectors`.`code1` = `chosen0`.original JOIN (SELECT DISTINCT original, c0, d0, c1 FROM `kanon_scratch`.`kanon_run_coded1`) AS `chosen1` ON `vectors`.`code3` = `chosen1`.original;
 
 -- frequency/marginals
-«frequency/marginals 10»
+«frequency/marginals 1»
 UNION ALL
-«frequency/marginals 11»
+«frequency/marginals 2»
 UNION ALL
-«frequency/marginals 12»
+«frequency/marginals 3»
 UNION ALL
-«frequency/marginals 13»;
+«frequency/marginals 4»;
 
 -- evaluate/node
 SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN (`class_size` >= 3) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN (`class_size` >= 3) THEN class_rows * class_rows ELSE 0 END) AS `kept_squares`, SUM(class_rows * class_rows) AS `squares` FROM (SELECT CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(person_count) AS SIGNED) AS class_size FROM `kanon_scratch`.`kanon_run_intervals` GROUP BY `code0`) AS classes;
@@ -1000,12 +945,7 @@ INSERT INTO `kanon_scratch`.`kanon_run_domain_sensitive1` VALUES
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_lookup_sensitive1"]', '(the time)');
 
 -- hierarchies/lookup_rows
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup_sensitive1` AS SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`d1`, 0) AS `d1`, COALESCE(labelled.`s1`, 1) AS `s1`, labelled.`l2`, COALESCE(labelled.`c2`, 0) AS `c2`, COALESCE(labelled.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT DISTINCT `v1` AS value FROM `kanon_scratch`.`kanon_run_raw`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2` FROM `kanon_scratch`.`kanon_run_domain_sensitive1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest;
-
--- hierarchies/nesting
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_domain_sensitive1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_scratch`.`kanon_run_domain_sensitive1` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup_sensitive1` AS SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`d1`, 0) AS `d1`, COALESCE(labelled.`s1`, 1) AS `s1`, labelled.`l2`, COALESCE(labelled.`c2`, 0) AS `c2`, COALESCE(labelled.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT `v1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `v1`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2` FROM `kanon_scratch`.`kanon_run_domain_sensitive1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest;
 
 -- hierarchies/coverage
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup_sensitive1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_scratch`.`kanon_run_lookup_sensitive1` AS labels JOIN (SELECT `v1` AS value, SUM(row_count) AS row_count FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `v1`) AS found ON labels.value <=> found.value;
@@ -1218,7 +1158,7 @@ INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch"
 CREATE TABLE `kanon_scratch`.`kanon_run_known` AS SELECT `q0`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_raw` UNION ALL SELECT `q0`, CAST(0 AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_population0`;
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_scratch`.`kanon_run_known`) AS distinct_values) AS labelled;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_scratch`.`kanon_run_known` GROUP BY `q0`) AS distinct_values) AS labelled;
 
 -- hierarchies/coverage
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_scratch`.`kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_scratch`.`kanon_run_known` GROUP BY `q0`) AS found ON labels.value <=> found.value;
@@ -1655,6 +1595,12 @@ CREATE TABLE `kanon_scratch`.`kanon_run_raw` AS SELECT `kanon_source`.`weight` A
 -- frequency/totals
 SELECT (SELECT SUM(row_count) FROM `kanon_scratch`.`kanon_run_raw`) AS row_count, (SELECT SUM(row_count) FROM `kanon_scratch`.`kanon_run_raw` WHERE `q0` IS NULL OR `q1` IS NULL OR `q2` IS NULL) AS null_rows, (SELECT COUNT(DISTINCT `unit`) FROM `kanon_scratch`.`kanon_run_raw`) AS persons, NULL AS kept_persons, (SELECT MAX(vectors) FROM (SELECT `unit`, COUNT(*) AS vectors FROM (SELECT DISTINCT `unit`, `q0`, `q1`, `q2` FROM `kanon_scratch`.`kanon_run_raw` WHERE NOT `unit` IS NULL) AS person_vectors GROUP BY `unit`) AS vectors_per_person) AS most_vectors, (SELECT SUM(row_count) FROM `kanon_scratch`.`kanon_run_raw` WHERE `unit` IS NULL) AS unknown_rows;
 
+-- hierarchies/copy
+CREATE TABLE `kanon_scratch`.`kanon_run_domain1` AS SELECT LEFT(CAST(`person` AS CHAR), 16383 DIV (CHAR_LENGTH(`person`) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT(CAST(`age` AS CHAR), 16383 DIV (CHAR_LENGTH(`age`) <= 16383)) COLLATE utf8mb4_0900_bin AS `l1`, LEFT(CAST(`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`sex`) <= 16383)) COLLATE utf8mb4_0900_bin AS `l2`, LEFT(CAST(`weight` AS CHAR), 16383 DIV (CHAR_LENGTH(`weight`) <= 16383)) COLLATE utf8mb4_0900_bin AS `l3`, LEFT(CAST(`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS `l4`, LEFT(CAST(`seen` AS CHAR), 16383 DIV (CHAR_LENGTH(`seen`) <= 16383)) COLLATE utf8mb4_0900_bin AS `l5` FROM `clinic`.`sexes`;
+
+-- hierarchies/domain_summary
+SELECT (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_domain1`) AS row_count, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_domain1` WHERE `l0` IS NULL OR `l1` IS NULL OR `l2` IS NULL OR `l3` IS NULL OR `l4` IS NULL OR `l5` IS NULL) AS missing_labels, (SELECT COUNT(*) FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_domain1` GROUP BY `l0` HAVING COUNT(*) > 1) AS repeated) AS repeated_values, (SELECT COUNT(DISTINCT `l5`) FROM `kanon_scratch`.`kanon_run_domain1`) AS top_labels, (SELECT MIN(`l5`) FROM `kanon_scratch`.`kanon_run_domain1`) AS top_label;
+
 -- «hierarchies/lookup_rules 9»
 (CASE WHEN ABS(value) < 1e18 AND value = FLOOR(value) THEN CAST(CAST(value AS SIGNED) AS CHAR) ELSE CASE WHEN CHAR_LENGTH(CAST(value AS CHAR)) > 20 AND ABS(value) > 1e-20 AND ABS(value) < 1e16 THEN TRIM(TRAILING '0' FROM CAST(CAST(value AS DECIMAL(60, 38)) AS CHAR)) WHEN CAST(CAST(value AS CHAR) AS DOUBLE) = value OR CAST(CAST(value AS CHAR) AS FLOAT) = value THEN CAST(value AS CHAR) ELSE CAST(CAST(value AS DOUBLE) AS CHAR) END END)
 
@@ -1662,19 +1608,13 @@ SELECT (SELECT SUM(row_count) FROM `kanon_scratch`.`kanon_run_raw`) AS row_count
 (CASE WHEN ABS((FLOOR(value))) < 1e18 AND (FLOOR(value)) = FLOOR((FLOOR(value))) THEN CAST(CAST((FLOOR(value)) AS SIGNED) AS CHAR) ELSE CASE WHEN CHAR_LENGTH(CAST((FLOOR(value)) AS CHAR)) > 20 AND ABS((FLOOR(value))) > 1e-20 AND ABS((FLOOR(value))) < 1e16 THEN TRIM(TRAILING '0' FROM CAST(CAST((FLOOR(value)) AS DECIMAL(60, 38)) AS CHAR)) WHEN CAST(CAST((FLOOR(value)) AS CHAR) AS DOUBLE) = (FLOOR(value)) OR CAST(CAST((FLOOR(value)) AS CHAR) AS FLOAT) = (FLOOR(value)) THEN CAST((FLOOR(value)) AS CHAR) ELSE CAST(CAST((FLOOR(value)) AS DOUBLE) AS CHAR) END END)
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 9» END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 9» END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 10» END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 10» END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_scratch`.`kanon_run_raw`) AS distinct_values) AS labelled;
-
--- hierarchies/copy
-CREATE TABLE `kanon_scratch`.`kanon_run_domain1` AS SELECT LEFT(CAST(`person` AS CHAR), 16383 DIV (CHAR_LENGTH(`person`) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT(CAST(`age` AS CHAR), 16383 DIV (CHAR_LENGTH(`age`) <= 16383)) COLLATE utf8mb4_0900_bin AS `l1`, LEFT(CAST(`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`sex`) <= 16383)) COLLATE utf8mb4_0900_bin AS `l2`, LEFT(CAST(`weight` AS CHAR), 16383 DIV (CHAR_LENGTH(`weight`) <= 16383)) COLLATE utf8mb4_0900_bin AS `l3`, LEFT(CAST(`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS `l4`, LEFT(CAST(`seen` AS CHAR), 16383 DIV (CHAR_LENGTH(`seen`) <= 16383)) COLLATE utf8mb4_0900_bin AS `l5` FROM `clinic`.`sexes`;
-
--- hierarchies/domain_summary
-SELECT (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_domain1`) AS row_count, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_domain1` WHERE `l0` IS NULL OR `l1` IS NULL OR `l2` IS NULL OR `l3` IS NULL OR `l4` IS NULL OR `l5` IS NULL) AS missing_labels, (SELECT COUNT(*) FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_domain1` GROUP BY `l0` HAVING COUNT(*) > 1) AS repeated) AS repeated_values, (SELECT COUNT(DISTINCT `l5`) FROM `kanon_scratch`.`kanon_run_domain1`) AS top_labels, (SELECT MIN(`l5`) FROM `kanon_scratch`.`kanon_run_domain1`) AS top_label;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 9» END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 9» END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 10» END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 10» END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS distinct_values) AS labelled;
 
 -- hierarchies/lookup_rows
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` AS SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`d1`, 0) AS `d1`, COALESCE(labelled.`s1`, 1) AS `s1`, labelled.`l2`, COALESCE(labelled.`c2`, 0) AS `c2`, COALESCE(labelled.`d2`, 0) AS `d2`, COALESCE(labelled.`s2`, 1) AS `s2`, labelled.`l3`, COALESCE(labelled.`c3`, 0) AS `c3`, COALESCE(labelled.`d3`, 0) AS `d3`, COALESCE(labelled.`s3`, 1) AS `s3`, labelled.`l4`, COALESCE(labelled.`c4`, 0) AS `c4`, COALESCE(labelled.`s4`, 1) AS `s4`, '*' AS `l5` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_scratch`.`kanon_run_raw`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(DENSE_RANK() OVER (PARTITION BY `l3` ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) - 1 AS SIGNED) AS `d2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, `l3`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l3` IS NULL THEN 1 ELSE 0 END, `l3`) AS SIGNED) AS `c3`, CAST(DENSE_RANK() OVER (PARTITION BY `l4` ORDER BY CASE WHEN `l3` IS NULL THEN 1 ELSE 0 END, `l3`) - 1 AS SIGNED) AS `d3`, CAST(COUNT(*) OVER (PARTITION BY `l3`) AS SIGNED) AS `s3`, `l4`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l4` IS NULL THEN 1 ELSE 0 END, `l4`) AS SIGNED) AS `c4`, CAST(COUNT(*) OVER (PARTITION BY `l4`) AS SIGNED) AS `s4` FROM `kanon_scratch`.`kanon_run_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` AS SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`d1`, 0) AS `d1`, COALESCE(labelled.`s1`, 1) AS `s1`, labelled.`l2`, COALESCE(labelled.`c2`, 0) AS `c2`, COALESCE(labelled.`d2`, 0) AS `d2`, COALESCE(labelled.`s2`, 1) AS `s2`, labelled.`l3`, COALESCE(labelled.`c3`, 0) AS `c3`, COALESCE(labelled.`d3`, 0) AS `d3`, COALESCE(labelled.`s3`, 1) AS `s3`, labelled.`l4`, COALESCE(labelled.`c4`, 0) AS `c4`, COALESCE(labelled.`s4`, 1) AS `s4`, '*' AS `l5` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q1`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(DENSE_RANK() OVER (PARTITION BY `l3` ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) - 1 AS SIGNED) AS `d2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, `l3`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l3` IS NULL THEN 1 ELSE 0 END, `l3`) AS SIGNED) AS `c3`, CAST(DENSE_RANK() OVER (PARTITION BY `l4` ORDER BY CASE WHEN `l3` IS NULL THEN 1 ELSE 0 END, `l3`) - 1 AS SIGNED) AS `d3`, CAST(COUNT(*) OVER (PARTITION BY `l3`) AS SIGNED) AS `s3`, `l4`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l4` IS NULL THEN 1 ELSE 0 END, `l4`) AS SIGNED) AS `c4`, CAST(COUNT(*) OVER (PARTITION BY `l4`) AS SIGNED) AS `s4` FROM `kanon_scratch`.`kanon_run_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest;
 
 -- hierarchies/lookup_rules
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup2` AS SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CONCAT(CASE WHEN REPLACE(CAST(value AS CHAR), '.', '') = CAST(value AS CHAR) THEN CAST(value AS CHAR) ELSE TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(value AS CHAR))) END, '+00')) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CONCAT(CASE WHEN REPLACE(CAST(value AS CHAR), '.', '') = CAST(value AS CHAR) THEN CAST(value AS CHAR) ELSE TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(value AS CHAR))) END, '+00')) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q2` AS value FROM `kanon_scratch`.`kanon_run_raw`) AS distinct_values) AS labelled;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup2` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CONCAT(CASE WHEN REPLACE(CAST(value AS CHAR), '.', '') = CAST(value AS CHAR) THEN CAST(value AS CHAR) ELSE TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(value AS CHAR))) END, '+00')) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CONCAT(CASE WHEN REPLACE(CAST(value AS CHAR), '.', '') = CAST(value AS CHAR) THEN CAST(value AS CHAR) ELSE TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(value AS CHAR))) END, '+00')) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT `q2` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q2`) AS distinct_values) AS labelled;
 
 -- hierarchies/nesting
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
@@ -1694,45 +1634,28 @@ UNION ALL
 UNION ALL
 «hierarchies/coverage 5»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX(`c0`) AS most_labels, MAX(`d0`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup0` AS labelled
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX(`c1`) AS most_labels, MAX(`c1`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup0` AS labelled
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS attribute, 0 AS level, MAX(`c0`) AS most_labels, MAX(`d0`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup1` AS labelled
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS attribute, 1 AS level, MAX(`c1`) AS most_labels, MAX(`d1`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup1` AS labelled
+«frequency/label_numbers 5»
 UNION ALL
-SELECT 1 AS attribute, 2 AS level, MAX(`c2`) AS most_labels, MAX(`d2`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup1` AS labelled
+«frequency/label_numbers 6»
 UNION ALL
-SELECT 1 AS attribute, 3 AS level, MAX(`c3`) AS most_labels, MAX(`d3`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup1` AS labelled
+«frequency/label_numbers 7»
 UNION ALL
-SELECT 1 AS attribute, 4 AS level, MAX(`c4`) AS most_labels, MAX(`c4`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup1` AS labelled
+«frequency/label_numbers 8»
 UNION ALL
-SELECT 2 AS attribute, 0 AS level, MAX(`c0`) AS most_labels, MAX(`c0`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup2` AS labelled;
+«frequency/label_numbers 10»;
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_values0` AS SELECT STRAIGHT_JOIN `lookup0`.`c1` AS `code0`, `lookup0`.`c0` AS `code1`, `lookup1`.`c4` AS `code2`, `lookup1`.`c3` AS `code3`, `lookup1`.`c2` AS `code4`, `lookup1`.`c1` AS `code5`, `lookup1`.`c0` AS `code6`, `lookup2`.`c0` AS `code7`, `sensitive`.code AS value_code, `sensitive`.reference_share AS reference_share, vectors.person_count AS person_count, vectors.row_count AS row_count FROM (SELECT `q0`, `q1`, `q2`, `v0`, COUNT(DISTINCT `unit`) AS person_count, CAST(SUM(row_count) AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`, `q1`, `q2`, `v0`) AS vectors JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup1` LIMIT 18446744073709551615) AS `lookup1` ON vectors.`q1` <=> `lookup1`.value JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup2` LIMIT 18446744073709551615) AS `lookup2` ON vectors.`q2` <=> `lookup2`.value JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_sensitive0` LIMIT 18446744073709551615) AS `sensitive` ON vectors.`v0` <=> `sensitive`.value;
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT STRAIGHT_JOIN `lookup0`.`c1` AS `code0`, `lookup0`.`c0` AS `code1`, `lookup1`.`c4` AS `code2`, `lookup1`.`c3` AS `code3`, `lookup1`.`c2` AS `code4`, `lookup1`.`c1` AS `code5`, `lookup1`.`c0` AS `code6`, `lookup2`.`c0` AS `code7`, vectors.person_count AS person_count, vectors.row_count AS row_count FROM (SELECT `q0`, `q1`, `q2`, COUNT(DISTINCT `unit`) AS person_count, CAST(SUM(row_count) AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`, `q1`, `q2`) AS vectors JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup1` LIMIT 18446744073709551615) AS `lookup1` ON vectors.`q1` <=> `lookup1`.value JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup2` LIMIT 18446744073709551615) AS `lookup2` ON vectors.`q2` <=> `lookup2`.value;
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 3»
-UNION ALL
-«frequency/marginals 4»
-UNION ALL
-«frequency/marginals 5»
-UNION ALL
-«frequency/marginals 6»
-UNION ALL
-«frequency/marginals 7»
-UNION ALL
-SELECT STRAIGHT_JOIN 2 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS DOUBLE) * LN(label_rows)) AS row_log FROM (SELECT `code7` AS code, SUM(row_count) AS label_rows FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code7`) AS labels JOIN (SELECT DISTINCT `c0` AS code, `s0` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup2`) AS sizes ON labels.code = sizes.code;
 
 -- engines/scratch/record
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_rollup0"]', '(the time)');
@@ -2040,7 +1963,7 @@ WITH `kanon_run_external` AS «hierarchies/nesting 2»,
 (CAST(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN CHAR_LENGTH(CAST(value AS CHAR)) > 1 THEN CONCAT(SUBSTRING(CAST(value AS CHAR), 1, 1), REPEAT('*', CHAR_LENGTH(CAST(value AS CHAR)) - 1)) ELSE CAST(value AS CHAR) END) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN CHAR_LENGTH(CAST(value AS CHAR)) > 1 THEN CONCAT(SUBSTRING(CAST(value AS CHAR), 1, 1), REPEAT('*', CHAR_LENGTH(CAST(value AS CHAR)) - 1)) ELSE CAST(value AS CHAR) END) END) <= 16383))
 
 -- «hierarchies/nesting 6»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_0900_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l2` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_external`) AS distinct_values) AS labelled)
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_0900_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_external` GROUP BY `q0`) AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 5»
 `kanon_run_lookup0` AS «hierarchies/nesting 6»
@@ -2056,7 +1979,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FR
 `kanon_run_lookup0` AS «hierarchies/nesting 6»,
 
 -- «hierarchies/coverage 7»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_external`) AS distinct_values) AS labelled)
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_external` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 1»
@@ -2229,13 +2152,6 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/counted 21»
 SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 22» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
 
--- hierarchies/nesting
-WITH `kanon_run_domain0` AS (
-SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`)
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_domain0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
-
 -- «hierarchies/coverage 8»
 WITH `kanon_run_meanings` AS (SELECT LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS `q0`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin),
 
@@ -2243,7 +2159,7 @@ WITH `kanon_run_meanings` AS (SELECT LEFT(CAST(`kanon_source`.`dx` AS CHAR), 163
 (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_domain0`) AS labelled LIMIT 18446744073709551615)
 
 -- «hierarchies/coverage 9»
-`kanon_run_lookup0` AS (SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_meanings`) AS found LEFT JOIN «hierarchies/coverage 10» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
+`kanon_run_lookup0` AS (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_meanings` GROUP BY `q0`) AS found LEFT JOIN «hierarchies/coverage 10» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
 «hierarchies/coverage 8»
@@ -2291,7 +2207,7 @@ SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 23» AS cases WHERE 
 WITH `kanon_run_joined_people` AS «hierarchies/nesting 10»,
 
 -- «hierarchies/nesting 12»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_0900_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l2` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_joined_people`) AS distinct_values) AS labelled)
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_0900_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_joined_people` GROUP BY `q0`) AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 11»
 `kanon_run_lookup0` AS «hierarchies/nesting 12»
@@ -2307,7 +2223,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FR
 `kanon_run_lookup0` AS «hierarchies/nesting 12»,
 
 -- «hierarchies/coverage 12»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_joined_people`) AS distinct_values) AS labelled)
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_joined_people` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 9»
@@ -2475,7 +2391,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS N
 WITH `kanon_run_values_0__people` AS «hierarchies/nesting 14»,
 
 -- «hierarchies/nesting 16»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_0900_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l2` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_values_0__people`) AS distinct_values) AS labelled)
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_0900_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_values_0__people` GROUP BY `q0`) AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 15»
 `kanon_run_lookup0` AS «hierarchies/nesting 16»
@@ -2491,7 +2407,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FR
 `kanon_run_lookup0` AS «hierarchies/nesting 16»,
 
 -- «hierarchies/coverage 14»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_values_0__people`) AS distinct_values) AS labelled)
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_values_0__people` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 13»
@@ -2704,7 +2620,7 @@ SELECT COUNT(*) AS row_count FROM `clinic`.`before` AS counted;
 WITH `kanon_run_placed_people` AS «hierarchies/nesting 10»,
 
 -- «hierarchies/nesting 19»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_0900_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l2` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_placed_people`) AS distinct_values) AS labelled)
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_0900_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_placed_people` GROUP BY `q0`) AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 18»
 `kanon_run_lookup0` AS «hierarchies/nesting 19»
@@ -2720,7 +2636,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FR
 `kanon_run_lookup0` AS «hierarchies/nesting 19»,
 
 -- «hierarchies/coverage 16»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_placed_people`) AS distinct_values) AS labelled)
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_placed_people` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 17»
@@ -2883,7 +2799,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`,
 WITH `kanon_run_ordered_values` AS «hierarchies/nesting 21»,
 
 -- «hierarchies/nesting 23»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_0900_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l2` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_ordered_values`) AS distinct_values) AS labelled)
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_0900_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_ordered_values` GROUP BY `q0`) AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 22»
 `kanon_run_lookup0` AS «hierarchies/nesting 23»
@@ -2899,7 +2815,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FR
 `kanon_run_lookup0` AS «hierarchies/nesting 23»,
 
 -- «hierarchies/coverage 18»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_ordered_values`) AS distinct_values) AS labelled)
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_ordered_values` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 20»
@@ -2940,7 +2856,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 WITH `kanon_run_consistent_people` AS «hierarchies/nesting 21»,
 
 -- «hierarchies/nesting 26»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_0900_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l2` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_consistent_people`) AS distinct_values) AS labelled)
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_0900_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_consistent_people` GROUP BY `q0`) AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 25»
 `kanon_run_lookup0` AS «hierarchies/nesting 26»
@@ -2956,7 +2872,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FR
 `kanon_run_lookup0` AS «hierarchies/nesting 26»,
 
 -- «hierarchies/coverage 21»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_consistent_people`) AS distinct_values) AS labelled)
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_consistent_people` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- «hierarchies/coverage 20»
 `kanon_run_lookup1` AS «hierarchies/coverage 21»
@@ -3102,7 +3018,7 @@ SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 54» AS cases WHERE 
 WITH `kanon_run_minimal0_people` AS «hierarchies/nesting 21»,
 
 -- «hierarchies/nesting 29»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_minimal0_people`) AS distinct_values) AS labelled)
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_minimal0_people` GROUP BY `q0`) AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 28»
 `kanon_run_lookup0` AS «hierarchies/nesting 29»
@@ -3116,7 +3032,7 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 `kanon_run_lookup0` AS «hierarchies/nesting 29»,
 
 -- «hierarchies/coverage 25»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_minimal0_people`) AS distinct_values) AS labelled)
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_minimal0_people` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- «hierarchies/coverage 24»
 `kanon_run_lookup1` AS «hierarchies/coverage 25»
@@ -3194,7 +3110,7 @@ SELECT class_number, cell_rows FROM (SELECT STRAIGHT_JOIN classes.class_number A
 WITH `kanon_run_guessed0__people` AS «hierarchies/nesting 14»,
 
 -- «hierarchies/nesting 32»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_guessed0__people`) AS distinct_values) AS labelled)
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_guessed0__people` GROUP BY `q0`) AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 31»
 `kanon_run_lookup0` AS «hierarchies/nesting 32»
@@ -3208,7 +3124,7 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 `kanon_run_lookup0` AS «hierarchies/nesting 32»,
 
 -- «hierarchies/coverage 27»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_guessed0__people`) AS distinct_values) AS labelled)
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_guessed0__people` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 30»
@@ -3317,41 +3233,36 @@ WITH `kanon_run_population0` AS «hierarchies/range 2»,
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_known`) AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -1000000000000000 AND CAST(value AS DOUBLE) < 1000000000000000);
 
 -- «hierarchies/nesting 33»
-`kanon_run_lookup0` AS (SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_known`) AS distinct_values) AS labelled),
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_known` GROUP BY `q0`) AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/range 1»
 «hierarchies/range 3»
 `kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/nesting 33»
-`kanon_run_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`)
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
-
--- «hierarchies/coverage 29»
-(SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_domain1`) AS labelled LIMIT 18446744073709551615)
+`kanon_run_lookup0` AS «hierarchies/nesting 33»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
 -- «hierarchies/coverage 28»
-(SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_known`) AS found LEFT JOIN «hierarchies/coverage 29» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
+`kanon_run_lookup0` AS «hierarchies/nesting 33»,
+
+-- «hierarchies/coverage 30»
+(SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_domain1`) AS labelled LIMIT 18446744073709551615)
+
+-- «hierarchies/coverage 29»
+(SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_known` GROUP BY `q1`) AS found LEFT JOIN «hierarchies/coverage 30» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/range 3»
 `kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/nesting 33»
+«hierarchies/coverage 28»
 `kanon_run_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_lookup1` AS «hierarchies/coverage 28»
+`kanon_run_lookup1` AS «hierarchies/coverage 29»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_known` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_known` GROUP BY `q1`) AS found ON labels.value <=> found.value;
@@ -3360,7 +3271,7 @@ SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) 
 `kanon_run_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 0 AS label_level FROM `kanon_run_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS label_level FROM `kanon_run_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 2 AS label_level FROM `kanon_run_lookup0` AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 28»,
+`kanon_run_lookup1` AS «hierarchies/coverage 29»,
 
 -- «frequency/population/ambiguous 3»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 0 AS label_level FROM `kanon_run_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS label_level FROM `kanon_run_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 2 AS label_level FROM `kanon_run_lookup1` AS meant) AS meanings GROUP BY value, label)
@@ -3369,7 +3280,7 @@ SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) 
 «hierarchies/range 1»
 «hierarchies/range 3»
 `kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/nesting 33»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 `kanon_run_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
@@ -3399,7 +3310,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 1»
 «hierarchies/range 3»
 `kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/nesting 33»
+«hierarchies/coverage 28»
 `kanon_run_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
@@ -3427,7 +3338,7 @@ WITH `kanon_run_classes` AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 `kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/nesting 33»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 2»
 `kanon_run_domain1` AS (
@@ -3451,7 +3362,7 @@ SELECT (SELECT COUNT(*) FROM `kanon_run_classes` WHERE is_top = 1) AS tops, (SEL
 WITH `kanon_run_population1` AS «hierarchies/range 4»,
 «frequency/population/overlap 1»
 `kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/nesting 33»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3493,40 +3404,35 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_
 `kanon_run_widths_known` AS «hierarchies/range 9»,
 
 -- «hierarchies/nesting 35»
-`kanon_run_widths_lookup0` AS (SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_widths_known`) AS distinct_values) AS labelled),
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_widths_known` GROUP BY `q0`) AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/range 5»
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/nesting 34»
-«hierarchies/nesting 35»
-`kanon_run_widths_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`)
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_widths_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_widths_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
+`kanon_run_widths_lookup0` AS «hierarchies/nesting 35»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_widths_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 30»
-`kanon_run_widths_lookup1` AS (SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_widths_known`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_widths_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
+-- «hierarchies/coverage 31»
+`kanon_run_widths_lookup0` AS «hierarchies/nesting 35»,
+
+-- «hierarchies/coverage 32»
+`kanon_run_widths_lookup1` AS (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_widths_known` GROUP BY `q1`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_widths_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
 «hierarchies/range 5»
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/nesting 34»
-«hierarchies/nesting 35»
+«hierarchies/coverage 31»
 `kanon_run_widths_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 30»
+«hierarchies/coverage 32»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_widths_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_widths_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_widths_known` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_widths_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_widths_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_widths_known` GROUP BY `q1`) AS found ON labels.value <=> found.value;
@@ -3569,7 +3475,7 @@ WITH `kanon_run_persons0` AS «frequency/population/moving 1»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 `kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/nesting 33»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3589,14 +3495,14 @@ SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/nesting 34»
-«hierarchies/nesting 35»
+«hierarchies/coverage 31»
 `kanon_run_widths_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 30»
+«hierarchies/coverage 32»
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE class_rows END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` > 1.20000000000000016e-08 THEN 0 ELSE class_rows END) AS `violating_rows2`, MAX(CASE WHEN `m3` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m3` AS DOUBLE) END) AS `worst3`, SUM(CASE WHEN CASE WHEN `m3` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m3` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= class_size AND `m3` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= class_size AND `m3` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE) THEN 0 ELSE class_rows END) AS `violating_rows3` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 3) AND (`m1` >= 5) AND (`m2` > 1.20000000000000016e-08) AND (`m3` >= class_size AND `m3` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+01 * (1 - class_loss) - 3.00000000000000000e+00 * CASE WHEN `m2_own` >= 5 THEN 0 WHEN `m2_own` > 0 THEN CAST(1 AS DOUBLE) / CAST(`m2_own` AS DOUBLE) ELSE 1 END AS `m2` FROM (SELECT STRAIGHT_JOIN classes.`k0` AS `k0`, classes.`k1` AS `k1`, classes.`class_rows` AS `class_rows`, classes.`class_size` AS `class_size`, classes.`m0` AS `m0`, classes.`m1` AS `m1`, classes.`m2_own` AS `m2_own`, classes.`m3` AS `m3`, CAST«evaluate/achieved 16» / 1.38629436111989057e+00 AS class_loss FROM (SELECT STRAIGHT_JOIN base.`k0` AS `k0`, base.`k1` AS `k1`, base.class_rows AS class_rows, base.class_size AS class_size, base.`x0` AS `x0`, base.`x1` AS `x1`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1`, `values0`.`m2_own` AS `m2_own`, `values1`.`m3` AS `m3` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_size, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_0900_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_0900_bin) AS `x1` FROM «evaluate/achieved 17» AS frequency GROUP BY `q0`, `q1`) AS base JOIN (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m2_own` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_0900_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_0900_bin) AS `x1` FROM «evaluate/achieved 18» AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS `values0` ON base.`k0` <=> `values0`.`k0` AND base.`k1` <=> `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m3` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_0900_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_0900_bin) AS `x1` FROM «evaluate/achieved 19» AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS `values1` ON base.`k0` <=> `values1`.`k0` AND base.`k1` <=> `values1`.`k1`) AS classes LEFT JOIN «evaluate/achieved 20» AS `sizes0` ON classes.`x0` = `sizes0`.code LEFT JOIN «evaluate/achieved 21» AS `sizes1` ON classes.`x1` = `sizes1`.code) AS widened) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
 
 -- verbs/warnings/repeats
@@ -3607,47 +3513,42 @@ WITH `kanon_run_population0` AS «hierarchies/range 2»
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_population0`) AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -1000000000000000 AND CAST(value AS DOUBLE) < 1000000000000000);
 
 -- «hierarchies/nesting 36»
-`kanon_run_lookup0` AS (SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_population0`) AS distinct_values) AS labelled),
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_population0` GROUP BY `q0`) AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/range 1»
-«hierarchies/nesting 36»
-`kanon_run_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`)
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
+`kanon_run_lookup0` AS «hierarchies/nesting 36»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 31»
-(SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_population0`) AS found LEFT JOIN «hierarchies/coverage 29» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
+-- «hierarchies/coverage 33»
+`kanon_run_lookup0` AS «hierarchies/nesting 36»,
+
+-- «hierarchies/coverage 34»
+(SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_population0` GROUP BY `q1`) AS found LEFT JOIN «hierarchies/coverage 30» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
 «hierarchies/range 1»
-«hierarchies/nesting 36»
+«hierarchies/coverage 33»
 `kanon_run_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_lookup1` AS «hierarchies/coverage 31»
+`kanon_run_lookup1` AS «hierarchies/coverage 34»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_population0` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_population0` GROUP BY `q1`) AS found ON labels.value <=> found.value;
 
 -- «frequency/all_found 10»
-`kanon_run_lookup1` AS «hierarchies/coverage 31»,
+`kanon_run_lookup1` AS «hierarchies/coverage 34»,
 
 -- «frequency/all_found 11»
 (SELECT labelled.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 7» AS labelled)
 
 -- frequency/all_found
 «hierarchies/range 1»
-«hierarchies/nesting 36»
+«hierarchies/coverage 33»
 `kanon_run_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
@@ -3663,7 +3564,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`census` AS whole) AS `there0`
 
 -- evaluate/achieved
 «hierarchies/range 1»
-«hierarchies/nesting 36»
+«hierarchies/coverage 33»
 `kanon_run_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 0 AS label_level FROM `kanon_run_lookup0` AS meant) AS meanings GROUP BY value, label),
 `kanon_run_classes` AS «frequency/all_found 11»,
 «frequency/population/overlap 2»
@@ -3741,7 +3642,7 @@ SELECT COUNT(*) AS unknown_rows FROM `clinic`.`other` AS checked WHERE `checked`
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 `kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/nesting 33»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3761,14 +3662,14 @@ SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/nesting 34»
-«hierarchies/nesting 35»
+«hierarchies/coverage 31»
 `kanon_run_widths_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 30»
+«hierarchies/coverage 32»
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE class_rows END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` > 1.20000000000000016e-08 THEN 0 ELSE class_rows END) AS `violating_rows1`, MAX(CASE WHEN `m2` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m2` AS DOUBLE) END) AS `worst2`, SUM(CASE WHEN CASE WHEN `m2` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m2` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= class_size AND `m2` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= class_size AND `m2` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE class_rows END) AS `violating_rows2` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, `m1`, `m2`, CASE WHEN (`m0` >= 5) AND (`m1` > 1.20000000000000016e-08) AND (`m2` >= class_size AND `m2` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+01 * (1 - class_loss) - 3.00000000000000000e+00 * CASE WHEN `m1_own` >= 5 THEN 0 WHEN `m1_own` > 0 THEN CAST(1 AS DOUBLE) / CAST(`m1_own` AS DOUBLE) ELSE 1 END AS `m1` FROM (SELECT STRAIGHT_JOIN classes.`k0` AS `k0`, classes.`k1` AS `k1`, classes.`class_rows` AS `class_rows`, classes.`class_size` AS `class_size`, classes.`all_size` AS `all_size`, classes.`m0` AS `m0`, classes.`m1_own` AS `m1_own`, classes.`m2` AS `m2`, CAST«evaluate/achieved 16» / 1.38629436111989057e+00 AS class_loss FROM (SELECT STRAIGHT_JOIN base.`k0` AS `k0`, base.`k1` AS `k1`, base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, base.`x0` AS `x0`, base.`x1` AS `x1`, `values0`.`m0` AS `m0`, `values0`.`m1_own` AS `m1_own`, `values1`.`m2` AS `m2` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, COUNT(DISTINCT unit) AS class_size, SUM(COUNT(DISTINCT unit)) OVER () AS all_size, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_0900_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_0900_bin) AS `x1` FROM «evaluate/achieved 7» AS frequency GROUP BY `q0`, `q1`) AS base JOIN (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m1_own` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_0900_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_0900_bin) AS `x1` FROM «evaluate/achieved 18» AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS `values0` ON base.`k0` <=> `values0`.`k0` AND base.`k1` <=> `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m2` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_0900_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_0900_bin) AS `x1` FROM «evaluate/achieved 19» AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS `values1` ON base.`k0` <=> `values1`.`k0` AND base.`k1` <=> `values1`.`k1`) AS classes LEFT JOIN «evaluate/achieved 20» AS `sizes0` ON classes.`x0` = `sizes0`.code LEFT JOIN «evaluate/achieved 21» AS `sizes1` ON classes.`x1` = `sizes1`.code) AS widened) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
 
 -- engines/scratch/record
@@ -3785,26 +3686,18 @@ INSERT INTO `kanon_scratch`.`kanon_run_domain0` VALUES
   ('O', 'y', '*');
 
 -- hierarchies/lookup_rows
-CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_scratch`.`kanon_run_raw`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_scratch`.`kanon_run_domain0`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest;
-
--- hierarchies/nesting
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_scratch`.`kanon_run_domain0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
+CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_scratch`.`kanon_run_domain0`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest;
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX(`c0`) AS most_labels, MAX(`d0`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup0` AS labelled
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX(`c1`) AS most_labels, MAX(`c1`) AS most_siblings FROM `kanon_scratch`.`kanon_run_lookup0` AS labelled;
+«frequency/label_numbers 2»;
 
 -- frequency/encode
 CREATE TABLE `kanon_scratch`.`kanon_run_frequency` AS SELECT STRAIGHT_JOIN `lookup0`.`c1` AS `code0`, `lookup0`.`c0` AS `code1`, vectors.row_count AS row_count FROM (SELECT `q0`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_raw`) AS vectors JOIN (SELECT * FROM `kanon_scratch`.`kanon_run_lookup0` LIMIT 18446744073709551615) AS `lookup0` ON vectors.`q0` <=> `lookup0`.value;
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»;
 
 -- «evaluate/node 26»
 (SELECT widened.*, 1.20000000000000000e+03 * (1 - class_loss) - 3.00000000000000000e+03 * CASE WHEN `class_size` >= 5 THEN 0 WHEN `class_size` > 0 THEN CAST(1 AS DOUBLE) / CAST(`class_size` AS DOUBLE) ELSE 1 END AS `m0` FROM (SELECT STRAIGHT_JOIN classes.`class_rows` AS `class_rows`, classes.`class_size` AS `class_size`, classes.`z0` AS `z0`, CAST((0.00000000000000000e+00 + CASE WHEN classes.`x0` IS NULL THEN 0 ELSE LN(CAST(`sizes0`.label_size AS DOUBLE)) END) AS DOUBLE) / 1.60943791243410028e+00 AS class_loss FROM (SELECT CAST(SUM(row_count) AS SIGNED) AS class_rows, CAST(SUM(row_count) AS SIGNED) AS class_size, MIN(`code0`) AS `z0`, MIN(`code0`) AS `x0` FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `code0`) AS classes LEFT JOIN (SELECT DISTINCT `c1` AS code, `s1` AS `label_size` FROM `kanon_scratch`.`kanon_run_lookup0`) AS `sizes0` ON classes.`x0` = `sizes0`.code) AS widened)
@@ -3850,40 +3743,35 @@ WITH `kanon_run_beliefs0_counted_source` AS «hierarchies/range 11»,
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_beliefs0_vectors`) AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -1000000000000000 AND CAST(value AS DOUBLE) < 1000000000000000);
 
 -- «hierarchies/nesting 37»
-`kanon_run_beliefs0_lookup0` AS (SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_beliefs0_vectors`) AS distinct_values) AS labelled),
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_beliefs0_vectors` GROUP BY `q0`) AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/range 10»
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 37»
-`kanon_run_beliefs0_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`)
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_beliefs0_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_beliefs0_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
+`kanon_run_beliefs0_lookup0` AS «hierarchies/nesting 37»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_beliefs0_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 32»
-(SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_beliefs0_vectors`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_beliefs0_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
+-- «hierarchies/coverage 35»
+`kanon_run_beliefs0_lookup0` AS «hierarchies/nesting 37»,
+
+-- «hierarchies/coverage 36»
+(SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_beliefs0_vectors` GROUP BY `q1`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_beliefs0_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
 «hierarchies/range 10»
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 37»
+«hierarchies/coverage 35»
 `kanon_run_beliefs0_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 32»
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 36»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs0_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_beliefs0_vectors` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs0_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_beliefs0_vectors` GROUP BY `q1`) AS found ON labels.value <=> found.value;
@@ -3892,7 +3780,7 @@ SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs0_l
 `kanon_run_beliefs0_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 0 AS label_level FROM `kanon_run_beliefs0_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS label_level FROM `kanon_run_beliefs0_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 2 AS label_level FROM `kanon_run_beliefs0_lookup0` AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 5»
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 32»,
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 36»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 0 AS label_level FROM `kanon_run_beliefs0_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS label_level FROM `kanon_run_beliefs0_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 2 AS label_level FROM `kanon_run_beliefs0_lookup1` AS meant) AS meanings GROUP BY value, label)
@@ -3902,7 +3790,7 @@ SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs0_l
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 37»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 `kanon_run_beliefs0_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
@@ -3939,7 +3827,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 37»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3985,7 +3873,7 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM `kanon_run_b
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 37»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -4022,7 +3910,7 @@ SELECT CASE WHEN persons >= 5 THEN `prior_tenth` END AS prior_from, CASE WHEN pe
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 37»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -4060,38 +3948,33 @@ WITH `kanon_run_beliefs1_counted_source` AS «hierarchies/range 11»,
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_beliefs1_vectors`) AS distinct_values WHERE NOT value IS NULL AND NOT (CAST(value AS DOUBLE) > -1000000000000000 AND CAST(value AS DOUBLE) < 1000000000000000);
 
 -- «hierarchies/nesting 38»
-`kanon_run_beliefs1_lookup0` AS (SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_beliefs1_vectors`) AS distinct_values) AS labelled),
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_beliefs1_vectors` GROUP BY `q0`) AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 38»
-`kanon_run_beliefs1_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`)
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_beliefs1_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_beliefs1_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
+`kanon_run_beliefs1_lookup0` AS «hierarchies/nesting 38»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_beliefs1_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 33»
-(SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_beliefs1_vectors`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_beliefs1_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
+-- «hierarchies/coverage 37»
+`kanon_run_beliefs1_lookup0` AS «hierarchies/nesting 38»,
+
+-- «hierarchies/coverage 38»
+(SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_beliefs1_vectors` GROUP BY `q1`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_beliefs1_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 38»
+«hierarchies/coverage 37»
 `kanon_run_beliefs1_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 33»
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 38»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs1_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_beliefs1_vectors` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs1_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_beliefs1_vectors` GROUP BY `q1`) AS found ON labels.value <=> found.value;
@@ -4100,7 +3983,7 @@ SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs1_l
 `kanon_run_beliefs1_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 0 AS label_level FROM `kanon_run_beliefs1_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS label_level FROM `kanon_run_beliefs1_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 2 AS label_level FROM `kanon_run_beliefs1_lookup0` AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 8»
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 33»,
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 38»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 0 AS label_level FROM `kanon_run_beliefs1_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS label_level FROM `kanon_run_beliefs1_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 2 AS label_level FROM `kanon_run_beliefs1_lookup1` AS meant) AS meanings GROUP BY value, label)
@@ -4109,7 +3992,7 @@ SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs1_l
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 38»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 `kanon_run_beliefs1_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
@@ -4145,7 +4028,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 38»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -4190,7 +4073,7 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM `kanon_run_b
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 38»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -4220,7 +4103,7 @@ SELECT CASE WHEN persons >= 5 THEN `prior_tenth` END AS prior_from, CASE WHEN pe
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 38»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -4250,7 +4133,7 @@ SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impos
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 37»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -4276,7 +4159,7 @@ SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 `kanon_run_beliefs1_counted_source` AS «hierarchies/range 11»,
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/nesting 38»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -4309,34 +4192,29 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_
 WITH `kanon_run_consistency_records` AS «hierarchies/range 6»,
 
 -- «hierarchies/nesting 40»
-`kanon_run_consistency_lookup0` AS (SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_consistency_records`) AS distinct_values) AS labelled),
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/lookup_rules 1» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_consistency_records` GROUP BY `q0`) AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/nesting 39»
-«hierarchies/nesting 40»
-`kanon_run_consistency_domain1` AS (
-SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
-UNION ALL
-SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`)
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_consistency_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_consistency_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
+`kanon_run_consistency_lookup0` AS «hierarchies/nesting 40»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_consistency_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 34»
-(SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_consistency_records`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_consistency_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
+-- «hierarchies/coverage 39»
+`kanon_run_consistency_lookup0` AS «hierarchies/nesting 40»,
+
+-- «hierarchies/coverage 40»
+(SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_consistency_records` GROUP BY `q1`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_consistency_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
 «hierarchies/nesting 39»
-«hierarchies/nesting 40»
+«hierarchies/coverage 39»
 `kanon_run_consistency_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_consistency_lookup1` AS «hierarchies/coverage 34»
+`kanon_run_consistency_lookup1` AS «hierarchies/coverage 40»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_consistency_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_consistency_records` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_consistency_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_consistency_records` GROUP BY `q1`) AS found ON labels.value <=> found.value;
@@ -4345,14 +4223,14 @@ SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_consistenc
 `kanon_run_consistency_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 0 AS label_level FROM `kanon_run_consistency_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS label_level FROM `kanon_run_consistency_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 2 AS label_level FROM `kanon_run_consistency_lookup0` AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 11»
-`kanon_run_consistency_lookup1` AS «hierarchies/coverage 34»,
+`kanon_run_consistency_lookup1` AS «hierarchies/coverage 40»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 0 AS label_level FROM `kanon_run_consistency_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS label_level FROM `kanon_run_consistency_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 2 AS label_level FROM `kanon_run_consistency_lookup1` AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
 «hierarchies/nesting 39»
-«hierarchies/nesting 40»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 10»
 `kanon_run_consistency_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
@@ -4371,7 +4249,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 
 -- frequency/all_found
 «hierarchies/nesting 39»
-«hierarchies/nesting 40»
+«hierarchies/coverage 39»
 `kanon_run_consistency_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
@@ -4432,7 +4310,7 @@ SELECT (SELECT COUNT(*) FROM `kanon_run_consistency_numbered` AS vectors) AS vec
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-«hierarchies/nesting 40»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4452,7 +4330,7 @@ SELECT (SELECT COALESCE(SUM(row_count), 0) FROM `kanon_run_consistency_numbered`
 -- evaluate/consistency/graph
 «hierarchies/nesting 39»
 «evaluate/consistency/sizes 1»
-«hierarchies/nesting 40»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 2»
@@ -4478,7 +4356,7 @@ WITH `kanon_run_consistency_classes` AS «frequency/all_found 6»,
 «evaluate/consistency/summary 1»
 `kanon_run_consistency_records` AS «hierarchies/range 6»,
 «evaluate/consistency/sizes 1»
-«hierarchies/nesting 40»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4498,7 +4376,10 @@ SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 SELECT '0' AS `l0`, '0' AS `l1`)
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows2`, MIN(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows3` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 2) AND (`m1` >= 2) AND (`m2` >= 2) AND (`m3` >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT STRAIGHT_JOIN base.`k0` AS `k0`, base.`k1` AS `k1`, base.class_rows AS class_rows, base.class_size AS class_size, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1`, `values0`.`m2` AS `m2`, `values0`.`m3` AS `m3` FROM «evaluate/achieved 22» AS base JOIN (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(CASE WHEN records < fewest_rows THEN records ELSE fewest_rows END) AS `m0`, MIN(fewest_rows) AS `m1`, MIN(records) AS `m2`, MIN(fewest_matches) AS `m3` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `records`, `fewest_rows`, `fewest_matches` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(`records`) AS `records`, MIN(`fewest_rows`) AS `fewest_rows`, MIN(`fewest_matches`) AS `fewest_matches` FROM (SELECT STRAIGHT_JOIN shown.`q0` AS `q0`, shown.`q1` AS `q1`, 1 AS value_code, 0 AS reference_share, COALESCE(counted.records, 0) AS records, COALESCE(counted.fewest_rows, 0) AS fewest_rows, COALESCE(CAST(matches.l1 AS SIGNED), 0) AS fewest_matches, 1 AS row_count FROM `kanon_run_consistency_shown` AS shown LEFT JOIN (SELECT * FROM `kanon_run_consistency_counted` LIMIT 18446744073709551615) AS `counted` ON shown.place = counted.place LEFT JOIN (SELECT * FROM `kanon_run_consistency_matches` LIMIT 18446744073709551615) AS `matches` ON shown.place = CAST(matches.l0 AS SIGNED)) AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS `values0` ON base.`k0` <=> `values0`.`k0` AND base.`k1` <=> `values0`.`k1`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
 
--- «hierarchies/nesting 41»
+-- «hierarchies/coverage 41»
+WITH `kanon_run_raw0` AS (SELECT LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS `v0`, COUNT(*) AS row_count FROM `clinic`.`visits` AS original GROUP BY LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin),
+
+-- «hierarchies/coverage 42»
 (
 SELECT 'a' AS `l0`, 'y' AS `l1`, 'x' AS `l2`, '*' AS `l3`
 UNION ALL
@@ -4506,26 +4387,17 @@ SELECT 'it''s' AS `l0`, 'y' AS `l1`, 'x' AS `l2`, '*' AS `l3`
 UNION ALL
 SELECT 'b\\' AS `l0`, 'w' AS `l1`, 'z' AS `l2`, '*' AS `l3`)
 
--- hierarchies/nesting
-WITH `kanon_run_domain_sensitive0` AS «hierarchies/nesting 41»
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_domain_sensitive0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
-UNION ALL
-SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_domain_sensitive0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
+-- «hierarchies/coverage 43»
+(SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`d1`, 0) AS `d1`, COALESCE(labelled.`s1`, 1) AS `s1`, labelled.`l2`, COALESCE(labelled.`c2`, 0) AS `c2`, COALESCE(labelled.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT `v0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_raw0` GROUP BY `v0`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2` FROM `kanon_run_domain_sensitive0`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
 
--- «hierarchies/coverage 35»
-WITH `kanon_run_raw0` AS (SELECT LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS `v0`, COUNT(*) AS row_count FROM `clinic`.`visits` AS original GROUP BY LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin),
-
--- «hierarchies/coverage 36»
-(SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`d1`, 0) AS `d1`, COALESCE(labelled.`s1`, 1) AS `s1`, labelled.`l2`, COALESCE(labelled.`c2`, 0) AS `c2`, COALESCE(labelled.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT DISTINCT `v0` AS value FROM `kanon_run_raw0`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2` FROM `kanon_run_domain_sensitive0`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
-
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 44»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup_sensitive0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup_sensitive0` AS labels JOIN (SELECT `v0` AS value, SUM(row_count) AS row_count FROM `kanon_run_raw0` GROUP BY `v0`) AS found ON labels.value <=> found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 35»
-`kanon_run_domain_sensitive0` AS «hierarchies/nesting 41»,
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 36»
-«hierarchies/coverage 37»;
+«hierarchies/coverage 41»
+`kanon_run_domain_sensitive0` AS «hierarchies/coverage 42»,
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 43»
+«hierarchies/coverage 44»;
 
 -- «evaluate/achieved 23»
 `kanon_run_reference0` AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share, `group1`, COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY `group1`) AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS `group_share1`, `group2`, COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY `group2`) AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS `group_share2` FROM (SELECT STRAIGHT_JOIN counts.value, counts.reference_count, lookup.`c1` AS `group1`, lookup.`c2` AS `group2` FROM «evaluate/achieved 9» AS counts LEFT JOIN (SELECT * FROM `kanon_run_lookup_sensitive0` LIMIT 18446744073709551615) AS `lookup` ON counts.value <=> lookup.value) AS value_counts)
@@ -4534,38 +4406,38 @@ SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup_sen
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 AND SUM(CASE WHEN value_count > 0 AND group1 IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 6» / 3 ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `group1`, `group_share1`, `group2`, `group_share2`, SUM(value_count) OVER (PARTITION BY `k0`, `k1`) AS class_total, SUM(value_count) OVER (PARTITION BY `k0`, `k1`, `group1`) AS `group_total1`, SUM(value_count) OVER (PARTITION BY `k0`, `k1`, `group2`) AS `group_total2` FROM (SELECT STRAIGHT_JOIN held.`k0` AS `k0`, held.`k1` AS `k1`, held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share, reference.`group1` AS `group1`, reference.`group_share1` AS `group_share1`, reference.`group2` AS `group2`, reference.`group_share2` AS `group_share2` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, CAST(COUNT(*) AS SIGNED) AS value_rows, CAST(COUNT(*) AS SIGNED) AS value_count FROM (SELECT `checked`.`age` AS `q0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_0900_bin AS `q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS value_code, 1 AS row_count FROM `clinic`.`other` AS checked) AS frequency GROUP BY `q0`, `q1`, value_code) AS held LEFT JOIN (SELECT * FROM `kanon_run_reference0` LIMIT 18446744073709551615) AS `reference` ON held.value_code <=> reference.reference_value) AS counted) AS ranked GROUP BY `k0`, `k1`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked
 
 -- evaluate/achieved
-«hierarchies/coverage 35»
-`kanon_run_domain_sensitive0` AS «hierarchies/nesting 41»,
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 36»,
+«hierarchies/coverage 41»
+`kanon_run_domain_sensitive0` AS «hierarchies/coverage 42»,
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 43»,
 «evaluate/achieved 23»
 «evaluate/achieved 24»;
 
--- «hierarchies/nesting 43»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_0900_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l2` FROM (SELECT DISTINCT `v0` AS value FROM `kanon_run_raw0`) AS distinct_values) AS labelled)
-
 -- «hierarchies/nesting 42»
-`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 43»
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2`, '*' AS `l3` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 7» COLLATE utf8mb4_0900_bin AS `l1`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l2` FROM (SELECT `v0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_raw0` GROUP BY `v0`) AS distinct_values) AS labelled)
+
+-- «hierarchies/nesting 41»
+`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 42»
 
 -- hierarchies/nesting
-«hierarchies/coverage 35»
-«hierarchies/nesting 42»
+«hierarchies/coverage 41»
+«hierarchies/nesting 41»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
 -- hierarchies/coverage
-«hierarchies/coverage 35»
-«hierarchies/nesting 42»
-«hierarchies/coverage 37»;
+«hierarchies/coverage 41»
+«hierarchies/nesting 41»
+«hierarchies/coverage 44»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 35»
-«hierarchies/nesting 42»
+«hierarchies/coverage 41»
+«hierarchies/nesting 41»
 SELECT SUM(CASE WHEN `l1` <> '*' THEN 1 ELSE 0 END) AS `others1`, SUM(CASE WHEN `l2` <> '*' THEN 1 ELSE 0 END) AS `others2` FROM `kanon_run_lookup_sensitive0` AS checked;
 
 -- evaluate/achieved
-«hierarchies/coverage 35»
-`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 43»,
+«hierarchies/coverage 41»
+`kanon_run_lookup_sensitive0` AS «hierarchies/nesting 42»,
 «evaluate/achieved 23»
 «evaluate/achieved 24»;
 
@@ -4575,30 +4447,30 @@ SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_c
 -- disclosure/invariance
 WITH `kanon_run_with_earlier_rows` AS (SELECT person, value, DENSE_RANK() OVER (ORDER BY CASE WHEN `k0` IS NULL THEN 1 ELSE 0 END, `k0`, CASE WHEN `k1` IS NULL THEN 1 ELSE 0 END, `k1`) AS class_id FROM (SELECT `checked`.`age` AS `k0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_0900_bin AS `k1`, `checked`.`person` AS person, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS value FROM `clinic`.`before` AS checked) AS earlier_table), `kanon_run_with_present_rows` AS (SELECT person, value, DENSE_RANK() OVER (ORDER BY CASE WHEN `k0` IS NULL THEN 1 ELSE 0 END, `k0`, CASE WHEN `k1` IS NULL THEN 1 ELSE 0 END, `k1`) AS class_id FROM (SELECT `checked`.`age` AS `k0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_0900_bin AS `k1`, `checked`.`person` AS person, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS value FROM `clinic`.`other` AS checked) AS present_table), `kanon_run_with_earlier_classes` AS (SELECT class_id, COUNT(*) AS class_rows, COUNT(DISTINCT value) AS class_values FROM `kanon_run_with_earlier_rows` AS earlier_rows GROUP BY class_id), `kanon_run_with_present_classes` AS (SELECT class_id, COUNT(*) AS class_rows, COUNT(DISTINCT value) AS class_values FROM `kanon_run_with_present_rows` AS present_rows GROUP BY class_id), `kanon_run_with_moves` AS (SELECT STRAIGHT_JOIN older.class_id AS earlier_class, newer.class_id AS present_class, COUNT(*) AS persons FROM `kanon_run_with_earlier_rows` AS older JOIN (SELECT * FROM `kanon_run_with_present_rows` LIMIT 18446744073709551615) AS `newer` ON older.person = newer.person GROUP BY older.class_id, newer.class_id), `kanon_run_with_common` AS (SELECT STRAIGHT_JOIN moves.earlier_class, moves.present_class, COUNT(*) AS common_values FROM `kanon_run_with_moves` AS moves JOIN (SELECT DISTINCT class_id, value FROM `kanon_run_with_earlier_rows` AS earlier_rows) AS older ON older.class_id = moves.earlier_class JOIN (SELECT DISTINCT class_id, value FROM `kanon_run_with_present_rows` AS present_rows) AS newer ON newer.class_id = moves.present_class AND newer.value = older.value GROUP BY moves.earlier_class, moves.present_class), `kanon_run_with_repeated` AS (SELECT person FROM `kanon_run_with_earlier_rows` AS earlier_rows WHERE NOT person IS NULL GROUP BY person HAVING COUNT(*) > 1 UNION ALL SELECT person FROM `kanon_run_with_present_rows` AS present_rows WHERE NOT person IS NULL GROUP BY person HAVING COUNT(*) > 1), `kanon_run_with_violating` AS (SELECT class_rows FROM `kanon_run_with_earlier_classes` AS earlier_classes WHERE class_rows <> class_values OR class_rows < 2 UNION ALL SELECT class_rows FROM `kanon_run_with_present_classes` AS present_classes WHERE class_rows <> class_values OR class_rows < 2) SELECT (SELECT COUNT(*) FROM `kanon_run_with_repeated` AS repeated) AS repeated_persons, (SELECT COUNT(*) FROM `kanon_run_with_violating` AS violating) AS violating_classes, (SELECT SUM(class_rows) FROM `kanon_run_with_violating` AS violating) AS violating_rows, (SELECT MIN(class_rows) FROM `kanon_run_with_earlier_classes` AS earlier_classes) AS smallest_earlier, (SELECT MIN(class_rows) FROM `kanon_run_with_present_classes` AS present_classes) AS smallest_present, (SELECT COUNT(*) FROM `kanon_run_with_earlier_classes` AS earlier_classes WHERE class_rows <> class_values) + (SELECT COUNT(*) FROM `kanon_run_with_present_classes` AS present_classes WHERE class_rows <> class_values) AS repeating_classes, (SELECT STRAIGHT_JOIN SUM(moves.persons) FROM `kanon_run_with_moves` AS moves JOIN (SELECT * FROM `kanon_run_with_earlier_classes` LIMIT 18446744073709551615) AS `earlier_classes` ON earlier_classes.class_id = moves.earlier_class JOIN (SELECT * FROM `kanon_run_with_present_classes` LIMIT 18446744073709551615) AS `present_classes` ON present_classes.class_id = moves.present_class LEFT JOIN (SELECT * FROM `kanon_run_with_common` LIMIT 18446744073709551615) AS `common` ON common.earlier_class = moves.earlier_class AND common.present_class = moves.present_class WHERE COALESCE(common.common_values, 0) <> earlier_classes.class_values OR COALESCE(common.common_values, 0) <> present_classes.class_values) AS changed_persons, (SELECT SUM(persons) FROM `kanon_run_with_moves` AS moves) AS common_persons, (SELECT COUNT(person) FROM `kanon_run_with_earlier_rows` AS earlier_rows) AS earlier_persons, (SELECT COUNT(person) FROM `kanon_run_with_present_rows` AS present_rows) AS present_persons, (SELECT SUM(CASE WHEN older_rows > 0 AND newer_rows > 0 THEN 1 ELSE 0 END) FROM (SELECT person, SUM(of_earlier) AS older_rows, SUM(1 - of_earlier) AS newer_rows FROM (SELECT person, 1 AS of_earlier FROM `kanon_run_with_earlier_rows` AS earlier_rows UNION ALL SELECT person, 0 AS of_earlier FROM `kanon_run_with_present_rows` AS present_rows) AS every_row WHERE NOT person IS NULL GROUP BY person) AS every_person) AS persons_of_both, COALESCE((SELECT SUM(class_rows) FROM `kanon_run_with_earlier_classes` AS earlier_classes), 0) + COALESCE((SELECT SUM(class_rows) FROM `kanon_run_with_present_classes` AS present_classes), 0) AS judged_rows, (SELECT COUNT(*) FROM `clinic`.`before` AS checked) + (SELECT COUNT(*) FROM `clinic`.`other` AS checked) AS all_rows;
 
--- «hierarchies/nesting 44»
+-- «hierarchies/nesting 43»
 WITH `kanon_run_downcoded0_people` AS «hierarchies/nesting 21»,
 
--- «hierarchies/nesting 46»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded0_people`) AS distinct_values) AS labelled)
-
 -- «hierarchies/nesting 45»
-`kanon_run_lookup0` AS «hierarchies/nesting 46»
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_downcoded0_people` GROUP BY `q0`) AS distinct_values) AS labelled)
+
+-- «hierarchies/nesting 44»
+`kanon_run_lookup0` AS «hierarchies/nesting 45»
 
 -- hierarchies/nesting
+«hierarchies/nesting 43»
 «hierarchies/nesting 44»
-«hierarchies/nesting 45»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 38»
-`kanon_run_lookup0` AS «hierarchies/nesting 46»,
+-- «hierarchies/coverage 45»
+`kanon_run_lookup0` AS «hierarchies/nesting 45»,
 
--- «hierarchies/coverage 39»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded0_people`) AS distinct_values) AS labelled)
+-- «hierarchies/coverage 46»
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_downcoded0_people` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
-«hierarchies/nesting 44»
-«hierarchies/coverage 38»
-`kanon_run_lookup1` AS «hierarchies/coverage 39»
+«hierarchies/nesting 43»
+«hierarchies/coverage 45»
+`kanon_run_lookup1` AS «hierarchies/coverage 46»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_downcoded0_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_downcoded0_people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
@@ -4612,7 +4484,7 @@ WITH `kanon_run_downcoded0_classes` AS «disclosure/attacks/level_misses 20»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/nesting 45»
+«hierarchies/nesting 44»
 SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.known, `level1`.known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.known IS NULL AND COALESCE(`level0`.known, `level1`.known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q0` AS label FROM `kanon_run_downcoded0_classes`) AS found LEFT JOIN (SELECT DISTINCT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup0`) AS `level0` ON found.label <=> `level0`.label LEFT JOIN (SELECT DISTINCT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup0`) AS `level1` ON found.label <=> `level1`.label;
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -4628,7 +4500,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 `kanon_run_downcoded0__labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, cover.label AS `label0` FROM `kanon_run_downcoded0_people` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded0_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
 
 -- «disclosure/attacks/downcoded_facts 5»
-`kanon_run_lookup1` AS «hierarchies/coverage 39»,
+`kanon_run_lookup1` AS «hierarchies/coverage 46»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 `kanon_run_downcoded0_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_downcoded0_classes`) AS found ON labelled.label <=> found.label),
@@ -4648,7 +4520,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/coverage 38»
+«hierarchies/coverage 45»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4666,7 +4538,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/coverage 38»
+«hierarchies/coverage 45»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4688,8 +4560,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_downcoded0_classes` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded0_classes`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded0_classes`) AS `again1` ON own.`q1` <=> `again1`.value)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 44»
-«hierarchies/coverage 38»
+«hierarchies/nesting 43»
+«hierarchies/coverage 45»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 1»
@@ -4703,8 +4575,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 56» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 57» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded0_lowest` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 44»
-«hierarchies/coverage 38»
+«hierarchies/nesting 43»
+«hierarchies/coverage 45»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 1»
@@ -4717,30 +4589,30 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 56» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 57» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded0_minimal` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
--- «hierarchies/nesting 47»
+-- «hierarchies/nesting 46»
 WITH `kanon_run_downcoded1_people` AS «hierarchies/nesting 21»,
 
--- «hierarchies/nesting 49»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded1_people`) AS distinct_values) AS labelled)
-
 -- «hierarchies/nesting 48»
-`kanon_run_lookup0` AS «hierarchies/nesting 49»
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_downcoded1_people` GROUP BY `q0`) AS distinct_values) AS labelled)
+
+-- «hierarchies/nesting 47»
+`kanon_run_lookup0` AS «hierarchies/nesting 48»
 
 -- hierarchies/nesting
+«hierarchies/nesting 46»
 «hierarchies/nesting 47»
-«hierarchies/nesting 48»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 40»
-`kanon_run_lookup0` AS «hierarchies/nesting 49»,
+-- «hierarchies/coverage 47»
+`kanon_run_lookup0` AS «hierarchies/nesting 48»,
 
--- «hierarchies/coverage 41»
-(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded1_people`) AS distinct_values) AS labelled)
+-- «hierarchies/coverage 48»
+(SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_downcoded1_people` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
-«hierarchies/nesting 47»
-«hierarchies/coverage 40»
-`kanon_run_lookup1` AS «hierarchies/coverage 41»
+«hierarchies/nesting 46»
+«hierarchies/coverage 47»
+`kanon_run_lookup1` AS «hierarchies/coverage 48»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_downcoded1_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_downcoded1_people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
@@ -4754,11 +4626,11 @@ WITH `kanon_run_downcoded1_classes` AS «disclosure/attacks/level_misses 20»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 29»
 «disclosure/attacks/level_misses 30»
-«hierarchies/nesting 48»
+«hierarchies/nesting 47»
 SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.known, `level1`.known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.known IS NULL AND COALESCE(`level0`.known, `level1`.known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q0` AS label FROM `kanon_run_downcoded1_classes`) AS found LEFT JOIN (SELECT DISTINCT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup0`) AS `level0` ON found.label <=> `level0`.label LEFT JOIN (SELECT DISTINCT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup0`) AS `level1` ON found.label <=> `level1`.label;
 
 -- «disclosure/attacks/downcoded_facts 12»
-`kanon_run_lookup1` AS «hierarchies/coverage 41»,
+`kanon_run_lookup1` AS «hierarchies/coverage 48»,
 
 -- «disclosure/attacks/downcoded_facts 14»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_0900_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
@@ -4799,7 +4671,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 16»
-«hierarchies/coverage 40»
+«hierarchies/coverage 47»
 «disclosure/attacks/downcoded_facts 17»
 «disclosure/attacks/downcoded_facts 18»
 «disclosure/attacks/downcoded_facts 19»
@@ -4817,7 +4689,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 16»
-«hierarchies/coverage 40»
+«hierarchies/coverage 47»
 «disclosure/attacks/downcoded_facts 17»
 «disclosure/attacks/downcoded_facts 18»
 «disclosure/attacks/downcoded_facts 19»
@@ -4836,8 +4708,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_downcoded1_classes` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded1_classes`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded1_classes`) AS `again1` ON own.`q1` <=> `again1`.value)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 47»
-«hierarchies/coverage 40»
+«hierarchies/nesting 46»
+«hierarchies/coverage 47»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 58»
 «disclosure/attacks/downcoded_facts 13»
@@ -4851,8 +4723,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 59» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 60» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded1_lowest` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 47»
-«hierarchies/coverage 40»
+«hierarchies/nesting 46»
+«hierarchies/coverage 47»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 58»
 «disclosure/attacks/downcoded_facts 13»
@@ -4865,8 +4737,8 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 24»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 59» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 60» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded1_minimal` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
--- «hierarchies/coverage 42»
-`kanon_run_lookup0` AS (SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_consistent_people`) AS found LEFT JOIN «hierarchies/coverage 10» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest),
+-- «hierarchies/coverage 49»
+`kanon_run_lookup0` AS (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_consistent_people` GROUP BY `q0`) AS found LEFT JOIN «hierarchies/coverage 10» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest),
 
 -- hierarchies/coverage
 «hierarchies/nesting 24»
@@ -4874,7 +4746,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 42»
+«hierarchies/coverage 49»
 «hierarchies/coverage 20»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_consistent_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
@@ -4926,7 +4798,7 @@ UNION ALL
 SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 42»
+«hierarchies/coverage 49»
 «disclosure/attacks/consistent 2»
 `kanon_run_consistent_positions0` AS (
 SELECT 'a' AS `l0`, '0' AS `l1`
@@ -4948,7 +4820,7 @@ SELECT 'b' AS `l0`, '1' AS `l1`),
 SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 42»
+«hierarchies/coverage 49»
 «disclosure/attacks/consistent 1»
 `kanon_run_consistent_positions0` AS (
 SELECT 'a' AS `l0`, '0' AS `l1`
@@ -4971,7 +4843,7 @@ SELECT 'b' AS `l0`, '1' AS `l1`),
 SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 42»
+«hierarchies/coverage 49»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 `kanon_run_consistent_positions0` AS (
@@ -4995,7 +4867,7 @@ SELECT 'b' AS `l0`, '1' AS `l1`),
 SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 42»
+«hierarchies/coverage 49»
 «disclosure/attacks/consistent 2»
 `kanon_run_consistent_positions0` AS (
 SELECT 'a' AS `l0`, '0' AS `l1`

@@ -13,6 +13,20 @@ CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT "kanon_source"."age" AS "
 -- frequency/totals
 SELECT (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_raw") AS "row_count", (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL) AS "null_rows", NULL AS "persons", NULL AS "kept_persons", NULL AS "most_vectors", NULL AS "unknown_rows" FROM DUAL;
 
+-- engines/scratch/record
+INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_domain1"]', '(the time)');
+
+-- engines/scratch/domain
+CREATE TABLE "kanon_scratch"."kanon_run_domain1" ("l0" VARCHAR2(4000) NOT NULL, "l1" VARCHAR2(4000) NOT NULL, "l2" VARCHAR2(4000) NOT NULL);
+
+-- engines/scratch/load
+INSERT INTO "kanon_scratch"."kanon_run_domain1"
+SELECT CAST('M' AS VARCHAR2(4000)), CAST('x' AS VARCHAR2(4000)), CAST('*' AS VARCHAR2(4000)) FROM DUAL
+UNION ALL
+SELECT CAST('it''s' AS VARCHAR2(4000)), CAST('x' AS VARCHAR2(4000)), CAST('*' AS VARCHAR2(4000)) FROM DUAL
+UNION ALL
+SELECT CAST('F\' AS VARCHAR2(4000)), CAST('y' AS VARCHAR2(4000)), CAST('*' AS VARCHAR2(4000)) FROM DUAL;
+
 -- hierarchies/range
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
@@ -29,38 +43,19 @@ INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch"
 (CASE WHEN CAST(FLOOR((CAST("value" AS NUMBER(28, 10)) - CASE WHEN CAST("value" AS NUMBER(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 10) AS INT) < 0 THEN '< 0.0' WHEN CAST(FLOOR((CAST("value" AS NUMBER(28, 10)) - CASE WHEN CAST("value" AS NUMBER(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 10) AS INT) >= 800 THEN '>= 80.0' ELSE '[' || CASE WHEN «hierarchies/lookup_rules 2» < 0 THEN '0.0' ELSE TO_CHAR(CAST(CAST(«hierarchies/lookup_rules 2» AS NUMBER(18, 0)) * 0.1 AS NUMBER(28, 1)), 'FM9999999999999999999999999990.0') END || ', ' || CASE WHEN «hierarchies/lookup_rules 3» > 800 THEN '80.0' ELSE TO_CHAR(CAST(CAST(«hierarchies/lookup_rules 3» AS NUMBER(18, 0)) * 0.1 AS NUMBER(28, 1)), 'FM9999999999999999999999999990.0') END || ')' END)
 
 -- hierarchies/lookup_rules
-CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values") "labelled";
-
--- engines/scratch/record
-INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_domain1"]', '(the time)');
-
--- engines/scratch/domain
-CREATE TABLE "kanon_scratch"."kanon_run_domain1" ("l0" VARCHAR2(4000) NOT NULL, "l1" VARCHAR2(4000) NOT NULL, "l2" VARCHAR2(4000) NOT NULL);
-
--- engines/scratch/load
-INSERT INTO "kanon_scratch"."kanon_run_domain1"
-SELECT CAST('M' AS VARCHAR2(4000)), CAST('x' AS VARCHAR2(4000)), CAST('*' AS VARCHAR2(4000)) FROM DUAL
-UNION ALL
-SELECT CAST('it''s' AS VARCHAR2(4000)), CAST('x' AS VARCHAR2(4000)), CAST('*' AS VARCHAR2(4000)) FROM DUAL
-UNION ALL
-SELECT CAST('F\' AS VARCHAR2(4000)), CAST('y' AS VARCHAR2(4000)), CAST('*' AS VARCHAR2(4000)) FROM DUAL;
+CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "distinct_values") "labelled";
 
 -- engines/scratch/record
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_lookup1"]', '(the time)');
 
 -- hierarchies/lookup_rows
-CREATE TABLE "kanon_scratch"."kanon_run_lookup1" AS SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_scratch"."kanon_run_raw") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_scratch"."kanon_run_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0";
+CREATE TABLE "kanon_scratch"."kanon_run_lookup1" AS SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q1") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_scratch"."kanon_run_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0";
 
 -- «hierarchies/nesting 1»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
 
--- «hierarchies/nesting 2»
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
-
 -- hierarchies/nesting
-«hierarchies/nesting 1»
-UNION ALL
-«hierarchies/nesting 2»;
+«hierarchies/nesting 1»;
 
 -- «hierarchies/coverage 1»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
@@ -73,14 +68,26 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup
 UNION ALL
 «hierarchies/coverage 2»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup0" "labelled"
+-- «frequency/label_numbers 1»
+SELECT 0 AS "attribute", 0 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c0" AS "among_all", MAX("d0") AS "among_siblings", MAX("s0") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_scratch"."kanon_run_lookup0" GROUP BY "c0") "labelled"
+
+-- «frequency/label_numbers 2»
+SELECT 0 AS "attribute", 1 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c1" AS "among_all", MAX("c1") AS "among_siblings", MAX("s1") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_scratch"."kanon_run_lookup0" GROUP BY "c1") "labelled"
+
+-- «frequency/label_numbers 3»
+SELECT 1 AS "attribute", 0 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c0" AS "among_all", MAX("d0") AS "among_siblings", MAX("s0") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_scratch"."kanon_run_lookup1" GROUP BY "c0") "labelled"
+
+-- «frequency/label_numbers 4»
+SELECT 1 AS "attribute", 1 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c1" AS "among_all", MAX("c1") AS "among_siblings", MAX("s1") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_scratch"."kanon_run_lookup1" GROUP BY "c1") "labelled"
+
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup0" "labelled"
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup1" "labelled"
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup1" "labelled";
+«frequency/label_numbers 4»;
 
 -- engines/scratch/record
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_frequency"]', '(the time)');
@@ -93,21 +100,6 @@ BEGIN
   EXECUTE IMMEDIATE 'DROP TABLE slot_target PURGE';
 EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
 END;
-
--- «frequency/marginals 1»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code1" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code1") "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup0") "sizes" ON "labels"."code" = "sizes"."code"
-
--- «frequency/marginals 2»
-SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code0" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code0") "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup0") "sizes" ON "labels"."code" = "sizes"."code"
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code3" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code3") "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup1") "sizes" ON "labels"."code" = "sizes"."code"
-UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code2" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code2") "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup1") "sizes" ON "labels"."code" = "sizes"."code";
 
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_frequency") AS "row_count" FROM DUAL;
@@ -192,10 +184,10 @@ SELECT * FROM clinic_visits
 ) "kanon_source" GROUP BY CAST("kanon_source"."zip" AS VARCHAR2(4000)), "kanon_source"."born";
 
 -- hierarchies/lookup_rules
-CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST("value" AS VARCHAR2(4000))) > 3 THEN SUBSTR(CAST("value" AS VARCHAR2(4000)), 1, 3) || RPAD('*', (LENGTH(CAST("value" AS VARCHAR2(4000))) - 3), '*') ELSE CAST("value" AS VARCHAR2(4000)) END) END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values") "labelled";
+CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST("value" AS VARCHAR2(4000))) > 3 THEN SUBSTR(CAST("value" AS VARCHAR2(4000)), 1, 3) || RPAD('*', (LENGTH(CAST("value" AS VARCHAR2(4000))) - 3), '*') ELSE CAST("value" AS VARCHAR2(4000)) END) END AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "distinct_values") "labelled";
 
 -- hierarchies/lookup_rules
-CREATE TABLE "kanon_scratch"."kanon_run_lookup1" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2") - 1 AS INT) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3") AS INT) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3") - 1 AS INT) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INT) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4") AS INT) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INT) AS "s4", '*' AS "l5" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE (TO_CHAR("value", 'YYYY-MM-DD')) END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM "value") AS VARCHAR2(4000)) || CASE WHEN EXTRACT(MONTH FROM "value") < 10 THEN '-0' ELSE '-' END || CAST(EXTRACT(MONTH FROM "value") AS VARCHAR2(4000))) END AS "l2", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM "value") AS VARCHAR2(4000)) || CASE WHEN EXTRACT(MONTH FROM "value") <= 3 THEN '-Q1' WHEN EXTRACT(MONTH FROM "value") <= 6 THEN '-Q2' WHEN EXTRACT(MONTH FROM "value") <= 9 THEN '-Q3' ELSE '-Q4' END) END AS "l3", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM "value") - MOD(((MOD(EXTRACT(YEAR FROM "value"), 10)) + 10), 10) AS VARCHAR2(4000)) || '-' || CAST(EXTRACT(YEAR FROM "value") - MOD(((MOD(EXTRACT(YEAR FROM "value"), 10)) + 10), 10) + 9 AS VARCHAR2(4000))) END AS "l4" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values") "labelled";
+CREATE TABLE "kanon_scratch"."kanon_run_lookup1" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2") - 1 AS INT) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3") AS INT) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3") - 1 AS INT) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INT) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4") AS INT) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INT) AS "s4", '*' AS "l5" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE (TO_CHAR("value", 'YYYY-MM-DD')) END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM "value") AS VARCHAR2(4000)) || CASE WHEN EXTRACT(MONTH FROM "value") < 10 THEN '-0' ELSE '-' END || CAST(EXTRACT(MONTH FROM "value") AS VARCHAR2(4000))) END AS "l2", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM "value") AS VARCHAR2(4000)) || CASE WHEN EXTRACT(MONTH FROM "value") <= 3 THEN '-Q1' WHEN EXTRACT(MONTH FROM "value") <= 6 THEN '-Q2' WHEN EXTRACT(MONTH FROM "value") <= 9 THEN '-Q3' ELSE '-Q4' END) END AS "l3", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM "value") - MOD(((MOD(EXTRACT(YEAR FROM "value"), 10)) + 10), 10) AS VARCHAR2(4000)) || '-' || CAST(EXTRACT(YEAR FROM "value") - MOD(((MOD(EXTRACT(YEAR FROM "value"), 10)) + 10), 10) + 9 AS VARCHAR2(4000))) END AS "l4" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q1") "distinct_values") "labelled";
 
 -- hierarchies/nesting
 «hierarchies/nesting 1»
@@ -216,53 +208,35 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup
 UNION ALL
 «hierarchies/coverage 3»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup0" "labelled"
+-- «frequency/label_numbers 5»
+SELECT 1 AS "attribute", 1 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c1" AS "among_all", MAX("d1") AS "among_siblings", MAX("s1") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_scratch"."kanon_run_lookup1" GROUP BY "c1") "labelled"
+
+-- «frequency/label_numbers 6»
+SELECT 1 AS "attribute", 2 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c2" AS "among_all", MAX("d2") AS "among_siblings", MAX("s2") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_scratch"."kanon_run_lookup1" GROUP BY "c2") "labelled"
+
+-- «frequency/label_numbers 7»
+SELECT 1 AS "attribute", 3 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c3" AS "among_all", MAX("d3") AS "among_siblings", MAX("s3") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_scratch"."kanon_run_lookup1" GROUP BY "c3") "labelled"
+
+-- «frequency/label_numbers 8»
+SELECT 1 AS "attribute", 4 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c4" AS "among_all", MAX("c4") AS "among_siblings", MAX("s4") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_scratch"."kanon_run_lookup1" GROUP BY "c4") "labelled"
+
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup0" "labelled"
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup1" "labelled"
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("d1") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup1" "labelled"
+«frequency/label_numbers 5»
 UNION ALL
-SELECT 1 AS "attribute", 2 AS "level", MAX("c2") AS "most_labels", MAX("d2") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup1" "labelled"
+«frequency/label_numbers 6»
 UNION ALL
-SELECT 1 AS "attribute", 3 AS "level", MAX("c3") AS "most_labels", MAX("d3") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup1" "labelled"
+«frequency/label_numbers 7»
 UNION ALL
-SELECT 1 AS "attribute", 4 AS "level", MAX("c4") AS "most_labels", MAX("c4") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup1" "labelled";
+«frequency/label_numbers 8»;
 
 -- frequency/encode
 CREATE TABLE "kanon_scratch"."kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" WHERE NOT "q0" IS NULL AND NOT "q1" IS NULL) "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL));
-
--- «frequency/marginals 3»
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code6" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code6") "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup1") "sizes" ON "labels"."code" = "sizes"."code"
-
--- «frequency/marginals 4»
-SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code5" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code5") "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup1") "sizes" ON "labels"."code" = "sizes"."code"
-
--- «frequency/marginals 5»
-SELECT 1 AS "attribute", 2 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code4" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code4") "labels" JOIN (SELECT DISTINCT "c2" AS "code", "s2" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup1") "sizes" ON "labels"."code" = "sizes"."code"
-
--- «frequency/marginals 6»
-SELECT 1 AS "attribute", 3 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code3" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code3") "labels" JOIN (SELECT DISTINCT "c3" AS "code", "s3" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup1") "sizes" ON "labels"."code" = "sizes"."code"
-
--- «frequency/marginals 7»
-SELECT 1 AS "attribute", 4 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code2" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code2") "labels" JOIN (SELECT DISTINCT "c4" AS "code", "s4" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup1") "sizes" ON "labels"."code" = "sizes"."code"
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 3»
-UNION ALL
-«frequency/marginals 4»
-UNION ALL
-«frequency/marginals 5»
-UNION ALL
-«frequency/marginals 6»
-UNION ALL
-«frequency/marginals 7»;
 
 -- evaluate/node
 SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN "satisfied" = 1 THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN "satisfied" = 1 THEN 0 ELSE "class_rows" END) AS "suppressed", 0 AS "suppressed_monotone", SUM("class_rows") AS "judged_rows", SUM("class_size") AS "judged_sizes", SUM(CASE WHEN NOT ("satisfied" = 1) THEN "class_rows" * LN("sharing_0") ELSE 0 END) AS "suppressed_log_0", SUM(CASE WHEN NOT ("satisfied" = 1) THEN "class_rows" * LN("sharing_1") ELSE 0 END) AS "suppressed_log_1" FROM (SELECT "flagged".*, SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) OVER (PARTITION BY "z0") AS "sharing_0", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) OVER (PARTITION BY "z1") AS "sharing_1" FROM (SELECT "k0", "k1", "z0", "z1", "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "code1" AS "k0", "code6" AS "k1", CAST(SUM("row_count") AS INT) AS "class_rows", CAST(SUM("row_count") AS INT) AS "class_size", MIN("code1") AS "z0", MIN("code6") AS "z1" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code1", "code6") "classes") "flagged") "classes";
@@ -293,7 +267,7 @@ CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT CAST("kanon_source"."age"
 SELECT (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_raw") AS "row_count", (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_raw" WHERE "q0" IS NULL) AS "null_rows", NULL AS "persons", NULL AS "kept_persons", NULL AS "most_vectors", NULL AS "unknown_rows" FROM DUAL;
 
 -- hierarchies/lookup_rules
-CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS((CAST(((FLOOR("value" / 10)) - MOD((FLOOR("value" / 10)), (2))) / (2) AS INT) * 20)) < 1e18 AND (CAST(((FLOOR("value" / 10)) - MOD((FLOOR("value" / 10)), (2))) / (2) AS INT) * 20) = FLOOR((CAST(((FLOOR("value" / 10)) - MOD((FLOOR("value" / 10)), (2))) / (2) AS INT) * 20)) THEN CAST(CAST((CAST(((FLOOR("value" / 10)) - MOD((FLOOR("value" / 10)), (2))) / (2) AS INT) * 20) AS INT) AS VARCHAR2(4000)) ELSE CAST((CAST(((FLOOR("value" / 10)) - MOD((FLOOR("value" / 10)), (2))) / (2) AS INT) * 20) AS VARCHAR2(4000)) END) END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST((CASE WHEN "value" < 40 THEN 'young' END) AS VARCHAR2(4000))) END AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values") "labelled";
+CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS((CAST(((FLOOR("value" / 10)) - MOD((FLOOR("value" / 10)), (2))) / (2) AS INT) * 20)) < 1e18 AND (CAST(((FLOOR("value" / 10)) - MOD((FLOOR("value" / 10)), (2))) / (2) AS INT) * 20) = FLOOR((CAST(((FLOOR("value" / 10)) - MOD((FLOOR("value" / 10)), (2))) / (2) AS INT) * 20)) THEN CAST(CAST((CAST(((FLOOR("value" / 10)) - MOD((FLOOR("value" / 10)), (2))) / (2) AS INT) * 20) AS INT) AS VARCHAR2(4000)) ELSE CAST((CAST(((FLOOR("value" / 10)) - MOD((FLOOR("value" / 10)), (2))) / (2) AS INT) * 20) AS VARCHAR2(4000)) END) END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST((CASE WHEN "value" < 40 THEN 'young' END) AS VARCHAR2(4000))) END AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "distinct_values") "labelled";
 
 -- hierarchies/nesting
 «hierarchies/nesting 1»
@@ -303,22 +277,15 @@ SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 -- hierarchies/coverage
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup0" "labelled"
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("d1") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup0" "labelled"
+SELECT 0 AS "attribute", 1 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c1" AS "among_all", MAX("d1") AS "among_siblings", MAX("s1") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_scratch"."kanon_run_lookup0" GROUP BY "c1") "labelled"
 UNION ALL
-SELECT 0 AS "attribute", 2 AS "level", MAX("c2") AS "most_labels", MAX("c2") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup0" "labelled";
+SELECT 0 AS "attribute", 2 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c2" AS "among_all", MAX("c2") AS "among_siblings", MAX("s2") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_scratch"."kanon_run_lookup0" GROUP BY "c2") "labelled";
 
 -- frequency/encode
 CREATE TABLE "kanon_scratch"."kanon_run_frequency" AS SELECT "lookup0"."c2" AS "code0", "lookup0"."c1" AS "code1", "lookup0"."c0" AS "code2", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST("row_count" AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL));
-
--- frequency/marginals
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code2" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code2") "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup0") "sizes" ON "labels"."code" = "sizes"."code"
-UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code1" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code1") "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup0") "sizes" ON "labels"."code" = "sizes"."code"
-UNION ALL
-SELECT 0 AS "attribute", 2 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code0" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code0") "labels" JOIN (SELECT DISTINCT "c2" AS "code", "s2" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup0") "sizes" ON "labels"."code" = "sizes"."code";
 
 -- evaluate/node
 SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE "class_rows" END) AS "suppressed", 0 AS "suppressed_monotone", SUM("class_rows") AS "judged_rows", SUM("class_size") AS "judged_sizes", SUM(CASE WHEN ("class_size" >= 3) THEN CAST("class_rows" AS DOUBLE PRECISION) ELSE 0 END) AS "kept_vectors", SUM(CAST("class_rows" AS DOUBLE PRECISION)) AS "vectors" FROM (SELECT CAST(SUM("row_count") AS INT) AS "class_rows", CAST(SUM("row_count") AS INT) AS "class_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code2") "classes";
@@ -342,7 +309,7 @@ INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pend
 CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), CAST("kanon_source"."dx" AS VARCHAR2(4000));
 
 -- hierarchies/lookup_rules
-CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values") "labelled";
+CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "distinct_values") "labelled";
 
 -- «hierarchies/coverage 4»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
@@ -350,8 +317,11 @@ SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup
 -- hierarchies/coverage
 «hierarchies/coverage 4»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup0" "labelled";
+-- «frequency/label_numbers 9»
+SELECT 0 AS "attribute", 0 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c0" AS "among_all", MAX("c0") AS "among_siblings", MAX("s0") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_scratch"."kanon_run_lookup0" GROUP BY "c0") "labelled"
+
+-- frequency/label_numbers
+«frequency/label_numbers 9»;
 
 -- engines/scratch/record
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_sensitive0"]', '(the time)');
@@ -367,12 +337,6 @@ CREATE TABLE "kanon_scratch"."kanon_run_values0" AS SELECT "lookup0"."c0" AS "co
 
 -- frequency/encode
 CREATE TABLE "kanon_scratch"."kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL));
-
--- «frequency/marginals 8»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code0" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code0") "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup0") "sizes" ON "labels"."code" = "sizes"."code"
-
--- frequency/marginals
-«frequency/marginals 8»;
 
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_frequency") + (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_values0") AS "row_count" FROM DUAL;
@@ -429,41 +393,28 @@ CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT "kanon_source"."age" AS "
 (CAST(FLOOR((CAST("value" AS NUMBER(28, 10)) - CASE WHEN CAST("value" AS NUMBER(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 1) AS INT) - MOD(((MOD((CAST(FLOOR((CAST("value" AS NUMBER(28, 10)) - CASE WHEN CAST("value" AS NUMBER(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 1) AS INT) - 0), 5)) + 5), 5))
 
 -- hierarchies/lookup_rules
-CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE ('[' || CAST(«hierarchies/lookup_rules 4» AS VARCHAR2(4000)) || ', ' || CAST((«hierarchies/lookup_rules 4» + 5) AS VARCHAR2(4000)) || ')') END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values") "labelled";
+CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE ('[' || CAST(«hierarchies/lookup_rules 4» AS VARCHAR2(4000)) || ', ' || CAST((«hierarchies/lookup_rules 4» + 5) AS VARCHAR2(4000)) || ')') END AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "distinct_values") "labelled";
 
 -- hierarchies/lookup_rules
-CREATE TABLE "kanon_scratch"."kanon_run_lookup1" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values") "labelled";
-
--- hierarchies/nesting
-«hierarchies/nesting 1»;
+CREATE TABLE "kanon_scratch"."kanon_run_lookup1" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q1") "distinct_values") "labelled";
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup0" "labelled"
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup0" "labelled"
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup1" "labelled";
+SELECT 1 AS "attribute", 0 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c0" AS "among_all", MAX("c0") AS "among_siblings", MAX("s0") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_scratch"."kanon_run_lookup1" GROUP BY "c0") "labelled";
 
 -- frequency/encode
 CREATE TABLE "kanon_scratch"."kanon_run_values0" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c0" AS "code2", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "v0", CAST("row_count" AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_sensitive0" "sensitive" ON ("vectors"."v0" = "sensitive"."value" OR ("vectors"."v0" IS NULL AND "sensitive"."value" IS NULL));
 
 -- frequency/encode
 CREATE TABLE "kanon_scratch"."kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c0" AS "code2", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0", "q1") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL));
-
--- «frequency/marginals 9»
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code2" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code2") "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup1") "sizes" ON "labels"."code" = "sizes"."code"
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 9»;
 
 -- «evaluate/node 4»
 (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "code1" AS "k0", "code2" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM "kanon_scratch"."kanon_run_values0" GROUP BY "code1", "code2", "value_code") "counted")
@@ -490,10 +441,7 @@ SELECT (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_raw") AS "row_co
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_lookup2"]', '(the time)');
 
 -- hierarchies/lookup_rules
-CREATE TABLE "kanon_scratch"."kanon_run_lookup2" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q2" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values") "labelled";
-
--- hierarchies/nesting
-«hierarchies/nesting 2»;
+CREATE TABLE "kanon_scratch"."kanon_run_lookup2" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q2" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q2") "distinct_values") "labelled";
 
 -- «hierarchies/coverage 5»
 SELECT 2 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup2") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup2" "labels" JOIN (SELECT "q2" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q2") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
@@ -505,26 +453,20 @@ UNION ALL
 UNION ALL
 «hierarchies/coverage 5»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup0" "labelled"
+-- «frequency/label_numbers 10»
+SELECT 2 AS "attribute", 0 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c0" AS "among_all", MAX("c0") AS "among_siblings", MAX("s0") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_scratch"."kanon_run_lookup2" GROUP BY "c0") "labelled"
+
+-- frequency/label_numbers
+«frequency/label_numbers 9»
 UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup1" "labelled"
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup1" "labelled"
+«frequency/label_numbers 4»
 UNION ALL
-SELECT 2 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup2" "labelled";
+«frequency/label_numbers 10»;
 
 -- frequency/encode
 CREATE TABLE "kanon_scratch"."kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", "lookup1"."c1" AS "code1", "lookup1"."c0" AS "code2", "lookup2"."c0" AS "code3", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "q2", CAST("row_count" AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup2" "lookup2" ON ("vectors"."q2" = "lookup2"."value" OR ("vectors"."q2" IS NULL AND "lookup2"."value" IS NULL));
-
--- frequency/marginals
-«frequency/marginals 8»
-UNION ALL
-«frequency/marginals 9»
-UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code1" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code1") "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup1") "sizes" ON "labels"."code" = "sizes"."code"
-UNION ALL
-SELECT 2 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code3" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code3") "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup2") "sizes" ON "labels"."code" = "sizes"."code";
 
 -- engines/scratch/record
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_order0"]', '(the time)');
@@ -620,26 +562,26 @@ INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch"
 -- evaluate/partitions/encode
 CREATE TABLE "kanon_scratch"."kanon_run_intervals" AS SELECT "chosen0"."c1" + "chosen1"."c1" * 2 + "chosen2"."c1" * 4 AS "code0", "vectors"."row_count" AS "row_count" FROM "kanon_scratch"."kanon_run_frequency" "vectors" JOIN (SELECT DISTINCT "original", "c0", "d0", "c1" FROM "kanon_scratch"."kanon_run_coded0") "chosen0" ON "vectors"."code0" = "chosen0"."original" JOIN (SELECT DISTINCT "original", "c0", "d0", "c1" FROM "kanon_scratch"."kanon_run_coded1") "chosen1" ON "vectors"."code2" = "chosen1"."original" JOIN (SELECT DISTINCT "original", "c0", "d0", "c1" FROM "kanon_scratch"."kanon_run_coded2") "chosen2" ON "vectors"."code3" = "chosen2"."original";
 
--- «frequency/marginals 10»
+-- «frequency/marginals 1»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT BITAND("code0", 1) AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_intervals" GROUP BY BITAND("code0", 1)) "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s0" AS "label_size" FROM "kanon_scratch"."kanon_run_coded0") "sizes" ON "labels"."code" = "sizes"."code"
 
--- «frequency/marginals 11»
+-- «frequency/marginals 2»
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT BITAND("code0", 1) AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_intervals" GROUP BY BITAND("code0", 1)) "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_scratch"."kanon_run_coded0") "sizes" ON "labels"."code" = "sizes"."code"
 
--- «frequency/marginals 12»
+-- «frequency/marginals 3»
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT BITAND("code0", 2) AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_intervals" GROUP BY BITAND("code0", 2)) "labels" JOIN (SELECT DISTINCT "c1" * 2 AS "code", "s0" AS "label_size" FROM "kanon_scratch"."kanon_run_coded1") "sizes" ON "labels"."code" = "sizes"."code"
 
--- «frequency/marginals 13»
+-- «frequency/marginals 4»
 SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT BITAND("code0", 2) AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_intervals" GROUP BY BITAND("code0", 2)) "labels" JOIN (SELECT DISTINCT "c1" * 2 AS "code", "s1" AS "label_size" FROM "kanon_scratch"."kanon_run_coded1") "sizes" ON "labels"."code" = "sizes"."code"
 
 -- frequency/marginals
-«frequency/marginals 10»
+«frequency/marginals 1»
 UNION ALL
-«frequency/marginals 11»
+«frequency/marginals 2»
 UNION ALL
-«frequency/marginals 12»
+«frequency/marginals 3»
 UNION ALL
-«frequency/marginals 13»
+«frequency/marginals 4»
 UNION ALL
 SELECT 2 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT BITAND("code0", 4) AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_intervals" GROUP BY BITAND("code0", 4)) "labels" JOIN (SELECT DISTINCT "c1" * 4 AS "code", "s0" AS "label_size" FROM "kanon_scratch"."kanon_run_coded2") "sizes" ON "labels"."code" = "sizes"."code"
 UNION ALL
@@ -790,13 +732,13 @@ WITH "kanon_run_with_rolled" AS (SELECT "map0"."interval_number" AS "f0", "map1"
 CREATE TABLE "kanon_scratch"."kanon_run_intervals" AS SELECT "chosen0"."c1" + "chosen1"."c1" * 2 AS "code0", "vectors"."person_count" AS "person_count", "vectors"."row_count" AS "row_count" FROM "kanon_scratch"."kanon_run_frequency" "vectors" JOIN (SELECT DISTINCT "original", "c0", "d0", "c1" FROM "kanon_scratch"."kanon_run_coded0") "chosen0" ON "vectors"."code1" = "chosen0"."original" JOIN (SELECT DISTINCT "original", "c0", "d0", "c1" FROM "kanon_scratch"."kanon_run_coded1") "chosen1" ON "vectors"."code3" = "chosen1"."original";
 
 -- frequency/marginals
-«frequency/marginals 10»
+«frequency/marginals 1»
 UNION ALL
-«frequency/marginals 11»
+«frequency/marginals 2»
 UNION ALL
-«frequency/marginals 12»
+«frequency/marginals 3»
 UNION ALL
-«frequency/marginals 13»;
+«frequency/marginals 4»;
 
 -- evaluate/node
 SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE "class_rows" END) AS "suppressed", 0 AS "suppressed_monotone", SUM("class_rows") AS "judged_rows", SUM("class_size") AS "judged_sizes", SUM(CASE WHEN ("class_size" >= 3) THEN "class_rows" * "class_rows" ELSE 0 END) AS "kept_squares", SUM("class_rows" * "class_rows") AS "squares" FROM (SELECT CAST(SUM("row_count") AS INT) AS "class_rows", CAST(SUM("person_count") AS INT) AS "class_size" FROM "kanon_scratch"."kanon_run_intervals" GROUP BY "code0") "classes";
@@ -907,12 +849,7 @@ SELECT CAST('b\' AS VARCHAR2(4000)), CAST('w' AS VARCHAR2(4000)), CAST('z' AS VA
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_lookup_sensitive1"]', '(the time)');
 
 -- hierarchies/lookup_rows
-CREATE TABLE "kanon_scratch"."kanon_run_lookup_sensitive1" AS SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT DISTINCT "v1" AS "value" FROM "kanon_scratch"."kanon_run_raw") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM "kanon_scratch"."kanon_run_domain_sensitive1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0";
-
--- hierarchies/nesting
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_domain_sensitive1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
-UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_scratch"."kanon_run_domain_sensitive1" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
+CREATE TABLE "kanon_scratch"."kanon_run_lookup_sensitive1" AS SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT "v1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "v1") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM "kanon_scratch"."kanon_run_domain_sensitive1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0";
 
 -- hierarchies/coverage
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup_sensitive1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup_sensitive1" "labels" JOIN (SELECT "v1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "v1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -1110,7 +1047,7 @@ INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch"
 CREATE TABLE "kanon_scratch"."kanon_run_known" AS SELECT "q0", CAST("row_count" AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" UNION ALL SELECT "q0", CAST(0 AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_population0";
 
 -- hierarchies/lookup_rules
-CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_scratch"."kanon_run_known") "distinct_values") "labelled";
+CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_known" GROUP BY "q0") "distinct_values") "labelled";
 
 -- hierarchies/coverage
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_known" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -1472,25 +1409,25 @@ CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT "kanon_source"."weight" A
 -- frequency/totals
 SELECT (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_raw") AS "row_count", (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL OR "q2" IS NULL) AS "null_rows", (SELECT COUNT(DISTINCT "unit") FROM "kanon_scratch"."kanon_run_raw") AS "persons", NULL AS "kept_persons", (SELECT MAX("vectors") FROM (SELECT "unit", COUNT(*) AS "vectors" FROM (SELECT DISTINCT "unit", "q0", "q1", "q2" FROM "kanon_scratch"."kanon_run_raw" WHERE NOT "unit" IS NULL) "person_vectors" GROUP BY "unit") "vectors_per_person") AS "most_vectors", (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_raw" WHERE "unit" IS NULL) AS "unknown_rows" FROM DUAL;
 
--- hierarchies/lookup_rules
-CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS("value") < 1e18 AND "value" = FLOOR("value") THEN CAST(CAST("value" AS INT) AS VARCHAR2(4000)) ELSE CAST("value" AS VARCHAR2(4000)) END) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR("value"))) < 1e18 AND (FLOOR("value")) = FLOOR((FLOOR("value"))) THEN CAST(CAST((FLOOR("value")) AS INT) AS VARCHAR2(4000)) ELSE CAST((FLOOR("value")) AS VARCHAR2(4000)) END) END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values") "labelled";
-
 -- hierarchies/copy
 CREATE TABLE "kanon_scratch"."kanon_run_domain1" AS SELECT CAST("person" AS VARCHAR2(4000)) AS "l0", CAST("age" AS VARCHAR2(4000)) AS "l1", CAST("sex" AS VARCHAR2(4000)) AS "l2", CAST("weight" AS VARCHAR2(4000)) AS "l3", CAST("dx" AS VARCHAR2(4000)) AS "l4", CAST("seen" AS VARCHAR2(4000)) AS "l5" FROM "clinic"."sexes";
 
 -- hierarchies/domain_summary
 SELECT (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_domain1") AS "row_count", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_domain1" WHERE "l0" IS NULL OR "l1" IS NULL OR "l2" IS NULL OR "l3" IS NULL OR "l4" IS NULL OR "l5" IS NULL) AS "missing_labels", (SELECT COUNT(*) FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_domain1" GROUP BY "l0" HAVING COUNT(*) > 1) "repeated") AS "repeated_values", (SELECT COUNT(DISTINCT "l5") FROM "kanon_scratch"."kanon_run_domain1") AS "top_labels", (SELECT MIN("l5") FROM "kanon_scratch"."kanon_run_domain1") AS "top_label" FROM DUAL;
 
+-- hierarchies/lookup_rules
+CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS("value") < 1e18 AND "value" = FLOOR("value") THEN CAST(CAST("value" AS INT) AS VARCHAR2(4000)) ELSE CAST("value" AS VARCHAR2(4000)) END) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR("value"))) < 1e18 AND (FLOOR("value")) = FLOOR((FLOOR("value"))) THEN CAST(CAST((FLOOR("value")) AS INT) AS VARCHAR2(4000)) ELSE CAST((FLOOR("value")) AS VARCHAR2(4000)) END) END AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "distinct_values") "labelled";
+
 -- hierarchies/lookup_rows
-CREATE TABLE "kanon_scratch"."kanon_run_lookup1" AS SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."d2", 0) AS "d2", COALESCE("labelled"."s2", 1) AS "s2", "labelled"."l3", COALESCE("labelled"."c3", 0) AS "c3", COALESCE("labelled"."d3", 0) AS "d3", COALESCE("labelled"."s3", 1) AS "s3", "labelled"."l4", COALESCE("labelled"."c4", 0) AS "c4", COALESCE("labelled"."s4", 1) AS "s4", '*' AS "l5" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_scratch"."kanon_run_raw") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2") - 1 AS INT) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3") AS INT) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3") - 1 AS INT) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INT) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4") AS INT) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INT) AS "s4" FROM "kanon_scratch"."kanon_run_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0";
+CREATE TABLE "kanon_scratch"."kanon_run_lookup1" AS SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."d2", 0) AS "d2", COALESCE("labelled"."s2", 1) AS "s2", "labelled"."l3", COALESCE("labelled"."c3", 0) AS "c3", COALESCE("labelled"."d3", 0) AS "d3", COALESCE("labelled"."s3", 1) AS "s3", "labelled"."l4", COALESCE("labelled"."c4", 0) AS "c4", COALESCE("labelled"."s4", 1) AS "s4", '*' AS "l5" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q1") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2") - 1 AS INT) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3") AS INT) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3") - 1 AS INT) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INT) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4") AS INT) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INT) AS "s4" FROM "kanon_scratch"."kanon_run_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0";
 
 -- hierarchies/lookup_rules
-CREATE TABLE "kanon_scratch"."kanon_run_lookup2" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN REPLACE(CAST(CAST("value" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)), '.', '') = CAST(CAST("value" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)) THEN CAST(CAST("value" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)) ELSE RTRIM(RTRIM(CAST(CAST("value" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)), '0'), '.') END || '+00') END AS "l0" FROM (SELECT DISTINCT "q2" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values") "labelled";
+CREATE TABLE "kanon_scratch"."kanon_run_lookup2" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN REPLACE(CAST(CAST("value" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)), '.', '') = CAST(CAST("value" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)) THEN CAST(CAST("value" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)) ELSE RTRIM(RTRIM(CAST(CAST("value" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)), '0'), '.') END || '+00') END AS "l0" FROM (SELECT "q2" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q2") "distinct_values") "labelled";
 
 -- hierarchies/nesting
 «hierarchies/nesting 1»
 UNION ALL
-«hierarchies/nesting 2»
+SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
 UNION ALL
 SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_scratch"."kanon_run_domain1" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split"
 UNION ALL
@@ -1505,45 +1442,28 @@ UNION ALL
 UNION ALL
 «hierarchies/coverage 5»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup0" "labelled"
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup0" "labelled"
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup1" "labelled"
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("d1") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup1" "labelled"
+«frequency/label_numbers 5»
 UNION ALL
-SELECT 1 AS "attribute", 2 AS "level", MAX("c2") AS "most_labels", MAX("d2") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup1" "labelled"
+«frequency/label_numbers 6»
 UNION ALL
-SELECT 1 AS "attribute", 3 AS "level", MAX("c3") AS "most_labels", MAX("d3") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup1" "labelled"
+«frequency/label_numbers 7»
 UNION ALL
-SELECT 1 AS "attribute", 4 AS "level", MAX("c4") AS "most_labels", MAX("c4") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup1" "labelled"
+«frequency/label_numbers 8»
 UNION ALL
-SELECT 2 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup2" "labelled";
+«frequency/label_numbers 10»;
 
 -- frequency/encode
 CREATE TABLE "kanon_scratch"."kanon_run_values0" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", "lookup2"."c0" AS "code7", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "vectors"."person_count" AS "person_count", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "q2", "v0", COUNT(DISTINCT "unit") AS "person_count", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0", "q1", "q2", "v0") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup2" "lookup2" ON ("vectors"."q2" = "lookup2"."value" OR ("vectors"."q2" IS NULL AND "lookup2"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_sensitive0" "sensitive" ON ("vectors"."v0" = "sensitive"."value" OR ("vectors"."v0" IS NULL AND "sensitive"."value" IS NULL));
 
 -- frequency/encode
 CREATE TABLE "kanon_scratch"."kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", "lookup2"."c0" AS "code7", "vectors"."person_count" AS "person_count", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "q2", COUNT(DISTINCT "unit") AS "person_count", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0", "q1", "q2") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup2" "lookup2" ON ("vectors"."q2" = "lookup2"."value" OR ("vectors"."q2" IS NULL AND "lookup2"."value" IS NULL));
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 3»
-UNION ALL
-«frequency/marginals 4»
-UNION ALL
-«frequency/marginals 5»
-UNION ALL
-«frequency/marginals 6»
-UNION ALL
-«frequency/marginals 7»
-UNION ALL
-SELECT 2 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code7" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code7") "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup2") "sizes" ON "labels"."code" = "sizes"."code";
 
 -- engines/scratch/record
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_rollup0"]', '(the time)');
@@ -1796,42 +1716,42 @@ SELECT 1 AS "histogram", "bin_number", COUNT(*) AS "bin_classes", SUM("class_siz
 UNION ALL
 SELECT 0 AS "histogram", -2 AS "bin_number", NULL AS "bin_classes", NULL AS "bin_records", NULL AS "bin_smallest", COUNT(*) AS "bin_rows" FROM "clinic"."visits_release" "checked";
 
--- «hierarchies/nesting 5»
+-- «hierarchies/nesting 4»
 ((CASE WHEN ABS("kanon_source"."weight") < 1e18 AND "kanon_source"."weight" = FLOOR("kanon_source"."weight") THEN CAST(CAST("kanon_source"."weight" AS INT) AS VARCHAR2(4000)) ELSE CAST("kanon_source"."weight" AS VARCHAR2(4000)) END || '') AS VARCHAR2(4000))
 
--- «hierarchies/nesting 4»
-(SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", "kanon_source"."age" AS "q1", CAST«hierarchies/nesting 5» AS "p0", COUNT(*) AS "row_count" FROM "clinic"."people" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), "kanon_source"."age", CAST«hierarchies/nesting 5»)
-
 -- «hierarchies/nesting 3»
-WITH "kanon_run_external" AS «hierarchies/nesting 4»,
+(SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", "kanon_source"."age" AS "q1", CAST«hierarchies/nesting 4» AS "p0", COUNT(*) AS "row_count" FROM "clinic"."people" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), "kanon_source"."age", CAST«hierarchies/nesting 4»)
 
--- «hierarchies/nesting 8»
-(CASE WHEN LENGTH(CAST("value" AS VARCHAR2(4000))) > 2 THEN SUBSTR(CAST("value" AS VARCHAR2(4000)), 1, 2) || RPAD('*', (LENGTH(CAST("value" AS VARCHAR2(4000))) - 2), '*') ELSE CAST("value" AS VARCHAR2(4000)) END)
-
--- «hierarchies/nesting 9»
-(CASE WHEN LENGTH(CAST("value" AS VARCHAR2(4000))) > 1 THEN SUBSTR(CAST("value" AS VARCHAR2(4000)), 1, 1) || RPAD('*', (LENGTH(CAST("value" AS VARCHAR2(4000))) - 1), '*') ELSE CAST("value" AS VARCHAR2(4000)) END)
+-- «hierarchies/nesting 2»
+WITH "kanon_run_external" AS «hierarchies/nesting 3»,
 
 -- «hierarchies/nesting 7»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_external") "distinct_values") "labelled")
+(CASE WHEN LENGTH(CAST("value" AS VARCHAR2(4000))) > 2 THEN SUBSTR(CAST("value" AS VARCHAR2(4000)), 1, 2) || RPAD('*', (LENGTH(CAST("value" AS VARCHAR2(4000))) - 2), '*') ELSE CAST("value" AS VARCHAR2(4000)) END)
+
+-- «hierarchies/nesting 8»
+(CASE WHEN LENGTH(CAST("value" AS VARCHAR2(4000))) > 1 THEN SUBSTR(CAST("value" AS VARCHAR2(4000)), 1, 1) || RPAD('*', (LENGTH(CAST("value" AS VARCHAR2(4000))) - 1), '*') ELSE CAST("value" AS VARCHAR2(4000)) END)
 
 -- «hierarchies/nesting 6»
-"kanon_run_lookup0" AS «hierarchies/nesting 7»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 7» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_external" GROUP BY "q0") "distinct_values") "labelled")
+
+-- «hierarchies/nesting 5»
+"kanon_run_lookup0" AS «hierarchies/nesting 6»
 
 -- hierarchies/nesting
-«hierarchies/nesting 3»
-«hierarchies/nesting 6»
+«hierarchies/nesting 2»
+«hierarchies/nesting 5»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
 -- «hierarchies/coverage 6»
-"kanon_run_lookup0" AS «hierarchies/nesting 7»,
+"kanon_run_lookup0" AS «hierarchies/nesting 6»,
 
 -- «hierarchies/coverage 7»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_external") "distinct_values") "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_external" GROUP BY "q1") "distinct_values") "labelled")
 
 -- hierarchies/coverage
-«hierarchies/nesting 3»
+«hierarchies/nesting 2»
 «hierarchies/coverage 6»
 "kanon_run_lookup1" AS «hierarchies/coverage 7»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_external" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
@@ -1842,25 +1762,25 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST((CAST("kanon_source"."age" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST((CAST("kanon_source"."age" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)), '0'), '.') ELSE CAST((CAST("kanon_source"."age" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)) END)
 
 -- «disclosure/attacks/level_misses 2»
-(SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", «disclosure/attacks/level_misses 3» AS "q1", CAST«hierarchies/nesting 5» AS "p0", COUNT(*) AS "row_count" FROM "clinic"."visits_release" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), «disclosure/attacks/level_misses 3», CAST«hierarchies/nesting 5»)
+(SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", «disclosure/attacks/level_misses 3» AS "q1", CAST«hierarchies/nesting 4» AS "p0", COUNT(*) AS "row_count" FROM "clinic"."visits_release" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), «disclosure/attacks/level_misses 3», CAST«hierarchies/nesting 4»)
 
 -- «disclosure/attacks/level_misses 1»
 WITH "kanon_run_linked" AS «disclosure/attacks/level_misses 2»,
 
 -- «disclosure/attacks/level_misses 4»
-"kanon_run_external" AS «hierarchies/nesting 4»,
+"kanon_run_external" AS «hierarchies/nesting 3»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 1»
 «disclosure/attacks/level_misses 4»
-«hierarchies/nesting 6»
+«hierarchies/nesting 5»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_linked") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l2" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- «disclosure/attacks/level_differences 1»
 (CASE WHEN (CASE WHEN (CAST("l1" AS VARCHAR2(4000)) = CAST("l2" AS VARCHAR2(4000)) OR (CAST("l1" AS VARCHAR2(4000)) IS NULL AND CAST("l2" AS VARCHAR2(4000)) IS NULL)) THEN 0 ELSE 1 END = 1) AND ("found0"."known" = 1 OR "found1"."known" = 1) THEN 1 ELSE 0 END)
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 3»
+«hierarchies/nesting 2»
 «hierarchies/coverage 6»
 "kanon_run_linked" AS «disclosure/attacks/level_misses 2»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_linked" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_linked" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
@@ -1905,7 +1825,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 (SELECT "q0", "q1", "p0", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."p0" AS "p0", MIN("vectors"."row_count") AS "people", SUM("released"."row_count") AS "matches" FROM "kanon_run_linked_labelled1" "vectors" JOIN "kanon_run_linked" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) AND ("vectors"."p0" = "released"."p0" OR ("vectors"."p0" IS NULL AND "released"."p0" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "vectors"."p0") "matched")
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 3»
+«hierarchies/nesting 2»
 «disclosure/attacks/counted 1»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 2»
@@ -1916,7 +1836,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 SELECT (SELECT SUM("row_count") FROM "kanon_run_external") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_linked") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."people" "whole") AS "there0", «disclosure/attacks/counted 11» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 12» AS "found1" FROM «disclosure/attacks/counted 13» "cases";
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 3»
+«hierarchies/nesting 2»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 1»
 «disclosure/attacks/counted 3»
@@ -1941,7 +1861,7 @@ SELECT "q0", "q1", "p0", "people" FROM «disclosure/attacks/counted 13» "cases"
 SELECT (SELECT SUM("row_count") FROM "kanon_run_linked") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_external") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."people" "whole") AS "there0", «disclosure/attacks/counted 11» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 12» AS "found1" FROM «disclosure/attacks/counted 14» "cases";
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 3»
+«hierarchies/nesting 2»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 1»
 «disclosure/attacks/counted 3»
@@ -1989,35 +1909,31 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/counted 19»
 SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 20» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
--- «hierarchies/nesting 10»
+-- «hierarchies/coverage 8»
+WITH "kanon_run_meanings" AS (SELECT CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "q0", COUNT(*) AS "row_count" FROM "clinic"."visits_release" "kanon_source" GROUP BY CAST("kanon_source"."dx" AS VARCHAR2(4000))),
+
+-- «hierarchies/coverage 9»
 (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('x' AS VARCHAR2(4000)) AS "l1", CAST('*' AS VARCHAR2(4000)) AS "l2" FROM DUAL
 UNION ALL
 SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('y' AS VARCHAR2(4000)) AS "l1", CAST('*' AS VARCHAR2(4000)) AS "l2" FROM DUAL)
 
--- hierarchies/nesting
-WITH "kanon_run_domain0" AS «hierarchies/nesting 10»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
-
--- «hierarchies/coverage 8»
-WITH "kanon_run_meanings" AS (SELECT CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "q0", COUNT(*) AS "row_count" FROM "clinic"."visits_release" "kanon_source" GROUP BY CAST("kanon_source"."dx" AS VARCHAR2(4000))),
-
--- «hierarchies/coverage 10»
+-- «hierarchies/coverage 11»
 (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_domain0")
 
--- «hierarchies/coverage 9»
-"kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_meanings") "found" LEFT JOIN «hierarchies/coverage 10» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
+-- «hierarchies/coverage 10»
+"kanon_run_lookup0" AS (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_meanings" GROUP BY "q0") "found" LEFT JOIN «hierarchies/coverage 11» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/coverage 8»
-"kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 9»
+"kanon_run_domain0" AS «hierarchies/coverage 9»,
+«hierarchies/coverage 10»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_meanings" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- hierarchies/below_top
 «hierarchies/coverage 8»
-"kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 9»
+"kanon_run_domain0" AS «hierarchies/coverage 9»,
+«hierarchies/coverage 10»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1" FROM "kanon_run_lookup0" "checked";
 
 -- «disclosure/attacks/counted 21»
@@ -2025,67 +1941,67 @@ SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1" FROM "kanon_run
 
 -- disclosure/attacks/counted
 «hierarchies/coverage 8»
-"kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 9»
+"kanon_run_domain0" AS «hierarchies/coverage 9»,
+«hierarchies/coverage 10»
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_meanings" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL))) AS "found0" FROM «disclosure/attacks/counted 21» "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/coverage 8»
-"kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 9»
+"kanon_run_domain0" AS «hierarchies/coverage 9»,
+«hierarchies/coverage 10»
 SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 21» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
+-- «hierarchies/nesting 10»
+(SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p0", CAST«hierarchies/nesting 4» AS "p1", COUNT(*) AS "row_count" FROM "clinic"."other" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), "kanon_source"."age", CAST("kanon_source"."dx" AS VARCHAR2(4000)), CAST«hierarchies/nesting 4»)
+
+-- «hierarchies/nesting 9»
+WITH "kanon_run_joined_people" AS «hierarchies/nesting 10»,
+
 -- «hierarchies/nesting 12»
-(SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p0", CAST«hierarchies/nesting 5» AS "p1", COUNT(*) AS "row_count" FROM "clinic"."other" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), "kanon_source"."age", CAST("kanon_source"."dx" AS VARCHAR2(4000)), CAST«hierarchies/nesting 5»)
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 7» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_joined_people" GROUP BY "q0") "distinct_values") "labelled")
 
 -- «hierarchies/nesting 11»
-WITH "kanon_run_joined_people" AS «hierarchies/nesting 12»,
-
--- «hierarchies/nesting 14»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_people") "distinct_values") "labelled")
-
--- «hierarchies/nesting 13»
-"kanon_run_lookup0" AS «hierarchies/nesting 14»
+"kanon_run_lookup0" AS «hierarchies/nesting 12»
 
 -- hierarchies/nesting
+«hierarchies/nesting 9»
 «hierarchies/nesting 11»
-«hierarchies/nesting 13»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 11»
-"kanon_run_lookup0" AS «hierarchies/nesting 14»,
-
 -- «hierarchies/coverage 12»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_people") "distinct_values") "labelled")
+"kanon_run_lookup0" AS «hierarchies/nesting 12»,
+
+-- «hierarchies/coverage 13»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_joined_people" GROUP BY "q1") "distinct_values") "labelled")
 
 -- hierarchies/coverage
-«hierarchies/nesting 11»
-«hierarchies/coverage 11»
-"kanon_run_lookup1" AS «hierarchies/coverage 12»
+«hierarchies/nesting 9»
+«hierarchies/coverage 12»
+"kanon_run_lookup1" AS «hierarchies/coverage 13»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_joined_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_joined_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- «disclosure/attacks/level_misses 6»
-(SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", «disclosure/attacks/level_misses 3» AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p0", CAST«hierarchies/nesting 5» AS "p1", COUNT(*) AS "row_count" FROM "clinic"."visits_release" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), «disclosure/attacks/level_misses 3», CAST("kanon_source"."dx" AS VARCHAR2(4000)), CAST«hierarchies/nesting 5»)
+(SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", «disclosure/attacks/level_misses 3» AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p0", CAST«hierarchies/nesting 4» AS "p1", COUNT(*) AS "row_count" FROM "clinic"."visits_release" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), «disclosure/attacks/level_misses 3», CAST("kanon_source"."dx" AS VARCHAR2(4000)), CAST«hierarchies/nesting 4»)
 
 -- «disclosure/attacks/level_misses 5»
 WITH "kanon_run_joined_labels0" AS «disclosure/attacks/level_misses 6»,
 
 -- «disclosure/attacks/level_misses 7»
-"kanon_run_joined_people" AS «hierarchies/nesting 12»,
+"kanon_run_joined_people" AS «hierarchies/nesting 10»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 5»
 «disclosure/attacks/level_misses 7»
-«hierarchies/nesting 13»
+«hierarchies/nesting 11»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_joined_labels0") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l2" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 11»
-«hierarchies/coverage 11»
+«hierarchies/nesting 9»
+«hierarchies/coverage 12»
 "kanon_run_joined_labels0" AS «disclosure/attacks/level_misses 6»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -2093,7 +2009,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_joined0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_joined_labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 12»,
+"kanon_run_lookup1" AS «hierarchies/coverage 13»,
 
 -- «disclosure/attacks/unknown 3»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_joined_labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -2101,14 +2017,14 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 5»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
 "kanon_run_joined0_cover1" AS «disclosure/attacks/unknown 3»
 SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "released"."row_count" ELSE 0 END) AS "unknown_rows", SUM("released"."row_count") AS "row_count" FROM "kanon_run_joined_labels0" "released" LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_joined0_cover0") "cover0" ON ("released"."q0" = "cover0"."label" OR ("released"."q0" IS NULL AND "cover0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_joined0_cover1") "cover1" ON ("released"."q1" = "cover1"."label" OR ("released"."q1" IS NULL AND "cover1"."label" IS NULL));
 
 -- «disclosure/attacks/level_misses 9»
-(SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", «disclosure/attacks/level_misses 3» AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p0", CAST«hierarchies/nesting 5» AS "p1", COUNT(*) AS "row_count" FROM "clinic"."before" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), «disclosure/attacks/level_misses 3», CAST("kanon_source"."dx" AS VARCHAR2(4000)), CAST«hierarchies/nesting 5»)
+(SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", «disclosure/attacks/level_misses 3» AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p0", CAST«hierarchies/nesting 4» AS "p1", COUNT(*) AS "row_count" FROM "clinic"."before" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), «disclosure/attacks/level_misses 3», CAST("kanon_source"."dx" AS VARCHAR2(4000)), CAST«hierarchies/nesting 4»)
 
 -- «disclosure/attacks/level_misses 8»
 WITH "kanon_run_joined_labels1" AS «disclosure/attacks/level_misses 9»,
@@ -2116,12 +2032,12 @@ WITH "kanon_run_joined_labels1" AS «disclosure/attacks/level_misses 9»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 8»
 «disclosure/attacks/level_misses 7»
-«hierarchies/nesting 13»
+«hierarchies/nesting 11»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_joined_labels1") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l2" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 11»
-«hierarchies/coverage 11»
+«hierarchies/nesting 9»
+«hierarchies/coverage 12»
 "kanon_run_joined_labels1" AS «disclosure/attacks/level_misses 9»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -2134,7 +2050,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 8»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/unknown 4»
 «disclosure/attacks/unknown 2»
 "kanon_run_joined1_cover1" AS «disclosure/attacks/unknown 5»
@@ -2180,9 +2096,9 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 (SELECT "people"."q0" AS "q0", "people"."q1" AS "q1", "people"."p0" AS "p0", "people"."p1" AS "p1", "people"."row_count" AS "people", CAST(1 AS DOUBLE PRECISION) / CAST("sized"."size" AS DOUBLE PRECISION) AS "risk", CASE WHEN "sized"."size" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "sized"."size" < 3 THEN 1 ELSE 0 END AS "beyond" FROM "kanon_run_joined_people" "people" JOIN "kanon_run_joined_told" "own" ON "own"."mark" = 1 AND "own"."release_count" > 1 AND ("people"."q0" = "own"."q0" OR ("people"."q0" IS NULL AND "own"."q0" IS NULL)) AND ("people"."q1" = "own"."q1" OR ("people"."q1" IS NULL AND "own"."q1" IS NULL)) AND ("people"."p0" = "own"."p0" OR ("people"."p0" IS NULL AND "own"."p0" IS NULL)) AND ("people"."p1" = "own"."p1" OR ("people"."p1" IS NULL AND "own"."p1" IS NULL)) JOIN "kanon_run_with_sized" "sized" ON "own"."releases" = "sized"."releases" AND ("own"."q0" = "sized"."q0" OR ("own"."q0" IS NULL AND "sized"."q0" IS NULL)) AND ("own"."q1" = "sized"."q1" OR ("own"."q1" IS NULL AND "sized"."q1" IS NULL)))
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 11»
+«hierarchies/nesting 9»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -2200,9 +2116,9 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 "kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_joined_told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 33», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM("fewest") AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_joined_people") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_people") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_people") "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_labels0" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_labels0") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_labels0") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_labels0") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_labels0") "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL))) AS "found1", (SELECT COUNT(*) FROM "clinic"."before" "whole") AS "there2", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_labels1" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_labels1") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_labels1") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_labels1") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_labels1") "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL))) AS "found2" FROM «disclosure/attacks/counted 34» "cases";
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 11»
+«hierarchies/nesting 9»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -2219,35 +2135,35 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 «disclosure/attacks/counted 32»
 "kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_joined_told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 33», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM("fewest") AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 34» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
--- «hierarchies/nesting 16»
+-- «hierarchies/nesting 14»
 (SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p0", COUNT(*) AS "row_count" FROM "clinic"."other" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), "kanon_source"."age", CAST("kanon_source"."dx" AS VARCHAR2(4000)))
 
+-- «hierarchies/nesting 13»
+WITH "kanon_run_values_0__people" AS «hierarchies/nesting 14»,
+
+-- «hierarchies/nesting 16»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 7» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_values_0__people" GROUP BY "q0") "distinct_values") "labelled")
+
 -- «hierarchies/nesting 15»
-WITH "kanon_run_values_0__people" AS «hierarchies/nesting 16»,
-
--- «hierarchies/nesting 18»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__people") "distinct_values") "labelled")
-
--- «hierarchies/nesting 17»
-"kanon_run_lookup0" AS «hierarchies/nesting 18»
+"kanon_run_lookup0" AS «hierarchies/nesting 16»
 
 -- hierarchies/nesting
+«hierarchies/nesting 13»
 «hierarchies/nesting 15»
-«hierarchies/nesting 17»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 13»
-"kanon_run_lookup0" AS «hierarchies/nesting 18»,
-
 -- «hierarchies/coverage 14»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__people") "distinct_values") "labelled")
+"kanon_run_lookup0" AS «hierarchies/nesting 16»,
+
+-- «hierarchies/coverage 15»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_values_0__people" GROUP BY "q1") "distinct_values") "labelled")
 
 -- hierarchies/coverage
-«hierarchies/nesting 15»
-«hierarchies/coverage 13»
-"kanon_run_lookup1" AS «hierarchies/coverage 14»
+«hierarchies/nesting 13»
+«hierarchies/coverage 14»
+"kanon_run_lookup1" AS «hierarchies/coverage 15»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_values_0__people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_values_0__people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -2259,17 +2175,17 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 WITH "kanon_run_values_0__labels0" AS «disclosure/attacks/level_misses 11»,
 
 -- «disclosure/attacks/level_misses 12»
-"kanon_run_values_0__people" AS «hierarchies/nesting 16»,
+"kanon_run_values_0__people" AS «hierarchies/nesting 14»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 10»
 «disclosure/attacks/level_misses 12»
-«hierarchies/nesting 17»
+«hierarchies/nesting 15»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_values_0__labels0") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l2" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 15»
-«hierarchies/coverage 13»
+«hierarchies/nesting 13»
+«hierarchies/coverage 14»
 "kanon_run_values_0__labels0" AS «disclosure/attacks/level_misses 11»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -2277,7 +2193,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_values_0_0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_values_0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 7»
-"kanon_run_lookup1" AS «hierarchies/coverage 14»,
+"kanon_run_lookup1" AS «hierarchies/coverage 15»,
 
 -- «disclosure/attacks/unknown 8»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_values_0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -2285,7 +2201,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 10»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
 "kanon_run_values_0_0_cover1" AS «disclosure/attacks/unknown 8»
@@ -2300,12 +2216,12 @@ WITH "kanon_run_values_0__labels1" AS «disclosure/attacks/level_misses 14»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 13»
 «disclosure/attacks/level_misses 12»
-«hierarchies/nesting 17»
+«hierarchies/nesting 15»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_values_0__labels1") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l2" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 15»
-«hierarchies/coverage 13»
+«hierarchies/nesting 13»
+«hierarchies/coverage 14»
 "kanon_run_values_0__labels1" AS «disclosure/attacks/level_misses 14»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -2318,7 +2234,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 13»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/unknown 9»
 «disclosure/attacks/unknown 7»
 "kanon_run_values_0_1_cover1" AS «disclosure/attacks/unknown 10»
@@ -2364,9 +2280,9 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 (SELECT "people"."q0" AS "q0", "people"."q1" AS "q1", "people"."p0" AS "p0", "people"."row_count" AS "people", CAST(1 AS DOUBLE PRECISION) / CAST("sized"."size" AS DOUBLE PRECISION) AS "risk", CASE WHEN "sized"."size" < 2 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "sized"."size" < 2 THEN 1 ELSE 0 END AS "beyond" FROM "kanon_run_values_0__people" "people" JOIN "kanon_run_values_0__told" "own" ON "own"."mark" = 1 AND "own"."release_count" > 1 AND ("people"."q0" = "own"."q0" OR ("people"."q0" IS NULL AND "own"."q0" IS NULL)) AND ("people"."q1" = "own"."q1" OR ("people"."q1" IS NULL AND "own"."q1" IS NULL)) AND ("people"."p0" = "own"."p0" OR ("people"."p0" IS NULL AND "own"."p0" IS NULL)) JOIN "kanon_run_with_sized" "sized" ON "own"."releases" = "sized"."releases" AND ("own"."q0" = "sized"."q0" OR ("own"."q0" IS NULL AND "sized"."q0" IS NULL)) AND ("own"."q1" = "sized"."q1" OR ("own"."q1" IS NULL AND "sized"."q1" IS NULL)))
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 15»
+«hierarchies/nesting 13»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -2384,9 +2300,9 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 "kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_values_0__told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 46», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM(1) AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_values_0__people") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__people") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__labels0" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__labels0") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__labels0") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__labels0") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found1", (SELECT COUNT(*) FROM "clinic"."before" "whole") AS "there2", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__labels1" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__labels1") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__labels1") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__labels1") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found2" FROM «disclosure/attacks/counted 47» "cases";
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 15»
+«hierarchies/nesting 13»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -2407,10 +2323,10 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 ((CASE WHEN REPLACE(CAST(CAST("kanon_source"."seen" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)), '.', '') = CAST(CAST("kanon_source"."seen" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)) THEN CAST(CAST("kanon_source"."seen" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)) ELSE RTRIM(RTRIM(CAST(CAST("kanon_source"."seen" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)), '0'), '.') END || '+00' || '') AS VARCHAR2(4000))
 
 -- «disclosure/attacks/view_rows 1»
-WITH "kanon_run_view0" AS (SELECT CAST((CAST("kanon_source"."person" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)) AS "p0", «disclosure/attacks/level_misses 3» AS "p1", CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "p2", CAST«hierarchies/nesting 5» AS "p3", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p4", CAST«disclosure/attacks/view_rows 2» AS "p5", COUNT(*) AS "row_count" FROM "clinic"."visits_release" "kanon_source" GROUP BY CAST((CAST("kanon_source"."person" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)), «disclosure/attacks/level_misses 3», CAST("kanon_source"."sex" AS VARCHAR2(4000)), CAST«hierarchies/nesting 5», CAST("kanon_source"."dx" AS VARCHAR2(4000)), CAST«disclosure/attacks/view_rows 2»),
+WITH "kanon_run_view0" AS (SELECT CAST((CAST("kanon_source"."person" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)) AS "p0", «disclosure/attacks/level_misses 3» AS "p1", CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "p2", CAST«hierarchies/nesting 4» AS "p3", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p4", CAST«disclosure/attacks/view_rows 2» AS "p5", COUNT(*) AS "row_count" FROM "clinic"."visits_release" "kanon_source" GROUP BY CAST((CAST("kanon_source"."person" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)), «disclosure/attacks/level_misses 3», CAST("kanon_source"."sex" AS VARCHAR2(4000)), CAST«hierarchies/nesting 4», CAST("kanon_source"."dx" AS VARCHAR2(4000)), CAST«disclosure/attacks/view_rows 2»),
 
 -- «disclosure/attacks/view_rows 3»
-"kanon_run_view1" AS (SELECT CAST((CAST("kanon_source"."person" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)) AS "p0", «disclosure/attacks/level_misses 3» AS "p1", CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "p2", CAST«hierarchies/nesting 5» AS "p3", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p4", CAST«disclosure/attacks/view_rows 2» AS "p5", COUNT(*) AS "row_count" FROM "clinic"."areas" "kanon_source" GROUP BY CAST((CAST("kanon_source"."person" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)), «disclosure/attacks/level_misses 3», CAST("kanon_source"."sex" AS VARCHAR2(4000)), CAST«hierarchies/nesting 5», CAST("kanon_source"."dx" AS VARCHAR2(4000)), CAST«disclosure/attacks/view_rows 2»),
+"kanon_run_view1" AS (SELECT CAST((CAST("kanon_source"."person" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)) AS "p0", «disclosure/attacks/level_misses 3» AS "p1", CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "p2", CAST«hierarchies/nesting 4» AS "p3", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p4", CAST«disclosure/attacks/view_rows 2» AS "p5", COUNT(*) AS "row_count" FROM "clinic"."areas" "kanon_source" GROUP BY CAST((CAST("kanon_source"."person" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)), «disclosure/attacks/level_misses 3», CAST("kanon_source"."sex" AS VARCHAR2(4000)), CAST«hierarchies/nesting 4», CAST("kanon_source"."dx" AS VARCHAR2(4000)), CAST«disclosure/attacks/view_rows 2»),
 
 -- «disclosure/attacks/view_rows 4»
 "kanon_run_joined_views" AS (SELECT "view0"."p0" AS "c0", "view0"."p1" AS "c1", "view0"."p2" AS "c2", "view0"."p3" AS "c3", "view0"."p4" AS "c4", "view0"."p5" AS "c5", DENSE_RANK() OVER (ORDER BY "view0"."p2", "view0"."p1") AS "identity_number" FROM "kanon_run_view0" "view0" JOIN "kanon_run_view1" "view1" ON ("view0"."p0" = "view1"."p0" OR ("view0"."p0" IS NULL AND "view1"."p0" IS NULL)) AND ("view0"."p1" = "view1"."p1" OR ("view0"."p1" IS NULL AND "view1"."p1" IS NULL)) AND ("view0"."p2" = "view1"."p2" OR ("view0"."p2" IS NULL AND "view1"."p2" IS NULL)) AND ("view0"."p3" = "view1"."p3" OR ("view0"."p3" IS NULL AND "view1"."p3" IS NULL)) AND ("view0"."p4" = "view1"."p4" OR ("view0"."p4" IS NULL AND "view1"."p4" IS NULL)) AND ("view0"."p5" = "view1"."p5" OR ("view0"."p5" IS NULL AND "view1"."p5" IS NULL)))
@@ -2448,32 +2364,32 @@ SELECT COUNT(*) AS "row_count" FROM "clinic"."visits_release" "counted";
 -- release/count
 SELECT COUNT(*) AS "row_count" FROM "clinic"."before" "counted";
 
+-- «hierarchies/nesting 17»
+WITH "kanon_run_placed_people" AS «hierarchies/nesting 10»,
+
 -- «hierarchies/nesting 19»
-WITH "kanon_run_placed_people" AS «hierarchies/nesting 12»,
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 7» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_placed_people" GROUP BY "q0") "distinct_values") "labelled")
 
--- «hierarchies/nesting 21»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_placed_people") "distinct_values") "labelled")
-
--- «hierarchies/nesting 20»
-"kanon_run_lookup0" AS «hierarchies/nesting 21»
+-- «hierarchies/nesting 18»
+"kanon_run_lookup0" AS «hierarchies/nesting 19»
 
 -- hierarchies/nesting
-«hierarchies/nesting 19»
-«hierarchies/nesting 20»
+«hierarchies/nesting 17»
+«hierarchies/nesting 18»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 15»
-"kanon_run_lookup0" AS «hierarchies/nesting 21»,
-
 -- «hierarchies/coverage 16»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_placed_people") "distinct_values") "labelled")
+"kanon_run_lookup0" AS «hierarchies/nesting 19»,
+
+-- «hierarchies/coverage 17»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_placed_people" GROUP BY "q1") "distinct_values") "labelled")
 
 -- hierarchies/coverage
-«hierarchies/nesting 19»
-«hierarchies/coverage 15»
-"kanon_run_lookup1" AS «hierarchies/coverage 16»
+«hierarchies/nesting 17»
+«hierarchies/coverage 16»
+"kanon_run_lookup1" AS «hierarchies/coverage 17»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_placed_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_placed_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -2482,17 +2398,17 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 WITH "kanon_run_placed0" AS «disclosure/attacks/level_misses 6»,
 
 -- «disclosure/attacks/level_misses 16»
-"kanon_run_placed_people" AS «hierarchies/nesting 12»,
+"kanon_run_placed_people" AS «hierarchies/nesting 10»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 15»
 «disclosure/attacks/level_misses 16»
-«hierarchies/nesting 20»
+«hierarchies/nesting 18»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_placed0") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l2" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 19»
-«hierarchies/coverage 15»
+«hierarchies/nesting 17»
+«hierarchies/coverage 16»
 "kanon_run_placed0" AS «disclosure/attacks/level_misses 6»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed0" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed0" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -2500,7 +2416,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_placed0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_placed0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 16»,
+"kanon_run_lookup1" AS «hierarchies/coverage 17»,
 
 -- «disclosure/attacks/unknown 13»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_placed0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -2508,7 +2424,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 15»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 15»
+«hierarchies/coverage 16»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
 "kanon_run_placed0_cover1" AS «disclosure/attacks/unknown 13»
@@ -2520,15 +2436,15 @@ WITH "kanon_run_placed1" AS «disclosure/attacks/level_misses 9»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 17»
 «disclosure/attacks/level_misses 16»
-«hierarchies/nesting 20»
+«hierarchies/nesting 18»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_placed1") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l2" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- «disclosure/attacks/level_differences 2»
 "kanon_run_placed1" AS «disclosure/attacks/level_misses 9»
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 19»
-«hierarchies/coverage 15»
+«hierarchies/nesting 17»
+«hierarchies/coverage 16»
 «disclosure/attacks/level_differences 2»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed1" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed1" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -2541,7 +2457,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 17»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 15»
+«hierarchies/coverage 16»
 «disclosure/attacks/unknown 14»
 «disclosure/attacks/unknown 12»
 "kanon_run_placed1_cover1" AS «disclosure/attacks/unknown 15»
@@ -2560,8 +2476,8 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 (SELECT SUM("own"."row_count") FROM "kanon_run_placed1" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_placed1") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_placed1") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_placed1") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_placed1") "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL)))
 
 -- frequency/all_found
-«hierarchies/nesting 19»
-«hierarchies/coverage 15»
+«hierarchies/nesting 17»
+«hierarchies/coverage 16»
 «disclosure/attacks/unknown 12»
 «frequency/all_found 1»
 «disclosure/attacks/level_differences 2»
@@ -2592,8 +2508,8 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0"
 (SELECT "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1", SUM("held") AS "held", SUM("possible") AS "possible" FROM (SELECT "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1", "held", 0 AS "possible" FROM "kanon_run_with_placed" "placed" UNION ALL SELECT "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1", 0 AS "held", "possible" FROM "kanon_run_with_behind" "behind") "both_counts" GROUP BY "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1")
 
 -- disclosure/attacks/position_cells
-«hierarchies/nesting 19»
-«hierarchies/coverage 15»
+«hierarchies/nesting 17»
+«hierarchies/coverage 16»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2604,8 +2520,8 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0"
 "kanon_run_with_placed" AS «disclosure/attacks/position_cells 4», "kanon_run_with_behind" AS «disclosure/attacks/position_cells 7» SELECT DENSE_RANK() OVER (ORDER BY "r0_q0", "r0_q1", "r0_p0", "r0_p1") AS "class0", DENSE_RANK() OVER (ORDER BY "r1_q0", "r1_q1", "r1_p0", "r1_p1") AS "class1", DENSE_RANK() OVER (ORDER BY "r0_q0", "r0_q1", "r1_q0", "r1_q1") AS "joint_class", "held", "possible" FROM «disclosure/attacks/position_cells 8» "cells" FETCH FIRST 200001 ROWS ONLY;
 
 -- disclosure/attacks/position_revealed
-«hierarchies/nesting 19»
-«hierarchies/coverage 15»
+«hierarchies/nesting 17»
+«hierarchies/coverage 16»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2615,35 +2531,35 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0"
 «disclosure/attacks/position_cells 3»
 "kanon_run_with_placed" AS «disclosure/attacks/position_cells 4», "kanon_run_with_behind" AS «disclosure/attacks/position_cells 7» SELECT "r0_q0", "r0_q1", "r1_q0", "r1_q1", "people" FROM (SELECT "r0_q0", "r0_q1", "r1_q0", "r1_q1", SUM("held") AS "held", SUM(CASE WHEN "held" < "possible" THEN "held" ELSE "possible" END) AS "people" FROM «disclosure/attacks/position_cells 8» "cells" GROUP BY "r0_q0", "r0_q1", "r1_q0", "r1_q1") "joint_classes" WHERE "held" < 3 AND "people" > 0 ORDER BY "held", "r0_q0", "r0_q1", "r1_q0", "r1_q1" FETCH FIRST 3 ROWS ONLY;
 
--- «hierarchies/nesting 23»
+-- «hierarchies/nesting 21»
 (SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", "kanon_source"."age" AS "q1", COUNT(*) AS "row_count" FROM "clinic"."other" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), "kanon_source"."age")
 
+-- «hierarchies/nesting 20»
+WITH "kanon_run_ordered_values" AS «hierarchies/nesting 21»,
+
+-- «hierarchies/nesting 23»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 7» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_ordered_values" GROUP BY "q0") "distinct_values") "labelled")
+
 -- «hierarchies/nesting 22»
-WITH "kanon_run_ordered_values" AS «hierarchies/nesting 23»,
-
--- «hierarchies/nesting 25»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_ordered_values") "distinct_values") "labelled")
-
--- «hierarchies/nesting 24»
-"kanon_run_lookup0" AS «hierarchies/nesting 25»
+"kanon_run_lookup0" AS «hierarchies/nesting 23»
 
 -- hierarchies/nesting
+«hierarchies/nesting 20»
 «hierarchies/nesting 22»
-«hierarchies/nesting 24»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 17»
-"kanon_run_lookup0" AS «hierarchies/nesting 25»,
-
 -- «hierarchies/coverage 18»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_ordered_values") "distinct_values") "labelled")
+"kanon_run_lookup0" AS «hierarchies/nesting 23»,
+
+-- «hierarchies/coverage 19»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_ordered_values" GROUP BY "q1") "distinct_values") "labelled")
 
 -- hierarchies/coverage
-«hierarchies/nesting 22»
-«hierarchies/coverage 17»
-"kanon_run_lookup1" AS «hierarchies/coverage 18»
+«hierarchies/nesting 20»
+«hierarchies/coverage 18»
+"kanon_run_lookup1" AS «hierarchies/coverage 19»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_ordered_values" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_ordered_values" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -2653,79 +2569,79 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 
 -- disclosure/attacks/level_misses
 WITH "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»,
-"kanon_run_ordered_values" AS «hierarchies/nesting 23»,
-«hierarchies/nesting 24»
+"kanon_run_ordered_values" AS «hierarchies/nesting 21»,
+«hierarchies/nesting 22»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_ordered_labels") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l2" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 22»
-«hierarchies/coverage 17»
+«hierarchies/nesting 20»
+«hierarchies/coverage 18»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
 -- disclosure/attacks/order
-«hierarchies/nesting 22»
-«hierarchies/coverage 17»
+«hierarchies/nesting 20»
+«hierarchies/coverage 18»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»,
 "kanon_run_ordered_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_ordered_labels") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
-"kanon_run_lookup1" AS «hierarchies/coverage 18»,
+"kanon_run_lookup1" AS «hierarchies/coverage 19»,
 "kanon_run_ordered_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_ordered_labels") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 «disclosure/attacks/level_misses 16»
 «frequency/all_found 1»
 «disclosure/attacks/position_cells 2»
-"kanon_run_with_released_rows" AS (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", «disclosure/attacks/position_cells 5» AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "p0", CAST«disclosure/attacks/position_cells 6» AS "p1", "checked"."rowid" AS "row_id" FROM "clinic"."visits_release" "checked"), "kanon_run_with_released_places" AS (SELECT "q0", "q1", "p0", "p1", (CAST(ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY "row_id") AS DOUBLE PRECISION) - 0.5) / CAST(COUNT(*) OVER (PARTITION BY "q0", "q1") AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_released_rows" "released_rows"), "kanon_run_with_released_groups" AS (SELECT "q0", "q1", "p0", "p1", COUNT(*) AS "row_count", SUM("place") / CAST(COUNT(*) AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_released_places" "released_places" GROUP BY "q0", "q1", "p0", "p1"), "kanon_run_with_source_rows" AS (SELECT "cover0"."label" AS "q0", "cover1"."label" AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p0", CAST«hierarchies/nesting 5» AS "p1", "kanon_source"."rowid" AS "row_id" FROM "clinic"."other" "kanon_source" JOIN "kanon_run_ordered_cover0" "cover0" ON (CAST("kanon_source"."sex" AS VARCHAR2(4000)) = "cover0"."value" OR (CAST("kanon_source"."sex" AS VARCHAR2(4000)) IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_ordered_cover1" "cover1" ON ("kanon_source"."age" = "cover1"."value" OR ("kanon_source"."age" IS NULL AND "cover1"."value" IS NULL))), "kanon_run_with_source_places" AS (SELECT "q0", "q1", "p0", "p1", (CAST(ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY "row_id") AS DOUBLE PRECISION) - 0.5) / CAST(COUNT(*) OVER (PARTITION BY "q0", "q1") AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_source_rows" "source_rows"), "kanon_run_with_source_groups" AS (SELECT "q0", "q1", "p0", "p1", COUNT(*) AS "row_count", SUM("place") / CAST(COUNT(*) AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_source_places" "source_places" GROUP BY "q0", "q1", "p0", "p1"), "kanon_run_with_compared" AS (SELECT "ours"."row_count" AS "row_count", "ours"."place" AS "ours", "theirs"."place" AS "theirs", ROW_NUMBER() OVER (PARTITION BY "ours"."q0", "ours"."q1" ORDER BY "ours"."p0", "ours"."p1") AS "position_in_class", COUNT(*) OVER (PARTITION BY "ours"."q0", "ours"."q1") AS "groups_in_class" FROM "kanon_run_with_released_groups" "ours" JOIN "kanon_run_with_source_groups" "theirs" ON ("ours"."q0" = "theirs"."q0" OR ("ours"."q0" IS NULL AND "theirs"."q0" IS NULL)) AND ("ours"."q1" = "theirs"."q1" OR ("ours"."q1" IS NULL AND "theirs"."q1" IS NULL)) AND ("ours"."p0" = "theirs"."p0" OR ("ours"."p0" IS NULL AND "theirs"."p0" IS NULL)) AND ("ours"."p1" = "theirs"."p1" OR ("ours"."p1" IS NULL AND "theirs"."p1" IS NULL))) SELECT SUM(CASE WHEN "groups_in_class" > 1 THEN "row_count" ELSE 0 END) AS "examined", COUNT(*) AS "groups_found", SUM(CASE WHEN "position_in_class" = 1 THEN 1 ELSE 0 END) AS "classes", SUM("row_count" * ("ours" - 0.5) * ("theirs" - 0.5)) AS "product", SUM("row_count" * ("ours" - 0.5) * ("ours" - 0.5)) AS "our_spread", SUM("row_count" * ("theirs" - 0.5) * ("theirs" - 0.5)) AS "their_spread", (SELECT COUNT(*) FROM "kanon_run_with_released_rows" "released_rows") AS "released_there", (SELECT SUM("own"."row_count") FROM "kanon_run_with_released_groups" "own" JOIN "kanon_run_with_released_groups" "again" ON ("own"."q0" = "again"."q0" OR ("own"."q0" IS NULL AND "again"."q0" IS NULL)) AND ("own"."q1" = "again"."q1" OR ("own"."q1" IS NULL AND "again"."q1" IS NULL)) AND ("own"."p0" = "again"."p0" OR ("own"."p0" IS NULL AND "again"."p0" IS NULL)) AND ("own"."p1" = "again"."p1" OR ("own"."p1" IS NULL AND "again"."p1" IS NULL))) AS "released_found", (SELECT COUNT(*) FROM "kanon_run_with_source_rows" "source_rows") AS "source_there", (SELECT SUM("own"."row_count") FROM "kanon_run_with_source_groups" "own" JOIN "kanon_run_with_source_groups" "again" ON ("own"."q0" = "again"."q0" OR ("own"."q0" IS NULL AND "again"."q0" IS NULL)) AND ("own"."q1" = "again"."q1" OR ("own"."q1" IS NULL AND "again"."q1" IS NULL)) AND ("own"."p0" = "again"."p0" OR ("own"."p0" IS NULL AND "again"."p0" IS NULL)) AND ("own"."p1" = "again"."p1" OR ("own"."p1" IS NULL AND "again"."p1" IS NULL))) AS "source_found", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «frequency/all_found 2» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «frequency/all_found 3» AS "found1", (SELECT COUNT(*) FROM "clinic"."before" "whole") AS "there2", «frequency/all_found 4» AS "found2", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there3", (SELECT SUM("own"."row_count") FROM "kanon_run_ordered_values" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found3", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there4", (SELECT SUM("own"."row_count") FROM "kanon_run_ordered_labels" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_ordered_labels") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_ordered_labels") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found4" FROM "kanon_run_with_compared" "compared";
+"kanon_run_with_released_rows" AS (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", «disclosure/attacks/position_cells 5» AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "p0", CAST«disclosure/attacks/position_cells 6» AS "p1", "checked"."rowid" AS "row_id" FROM "clinic"."visits_release" "checked"), "kanon_run_with_released_places" AS (SELECT "q0", "q1", "p0", "p1", (CAST(ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY "row_id") AS DOUBLE PRECISION) - 0.5) / CAST(COUNT(*) OVER (PARTITION BY "q0", "q1") AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_released_rows" "released_rows"), "kanon_run_with_released_groups" AS (SELECT "q0", "q1", "p0", "p1", COUNT(*) AS "row_count", SUM("place") / CAST(COUNT(*) AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_released_places" "released_places" GROUP BY "q0", "q1", "p0", "p1"), "kanon_run_with_source_rows" AS (SELECT "cover0"."label" AS "q0", "cover1"."label" AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p0", CAST«hierarchies/nesting 4» AS "p1", "kanon_source"."rowid" AS "row_id" FROM "clinic"."other" "kanon_source" JOIN "kanon_run_ordered_cover0" "cover0" ON (CAST("kanon_source"."sex" AS VARCHAR2(4000)) = "cover0"."value" OR (CAST("kanon_source"."sex" AS VARCHAR2(4000)) IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_ordered_cover1" "cover1" ON ("kanon_source"."age" = "cover1"."value" OR ("kanon_source"."age" IS NULL AND "cover1"."value" IS NULL))), "kanon_run_with_source_places" AS (SELECT "q0", "q1", "p0", "p1", (CAST(ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY "row_id") AS DOUBLE PRECISION) - 0.5) / CAST(COUNT(*) OVER (PARTITION BY "q0", "q1") AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_source_rows" "source_rows"), "kanon_run_with_source_groups" AS (SELECT "q0", "q1", "p0", "p1", COUNT(*) AS "row_count", SUM("place") / CAST(COUNT(*) AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_source_places" "source_places" GROUP BY "q0", "q1", "p0", "p1"), "kanon_run_with_compared" AS (SELECT "ours"."row_count" AS "row_count", "ours"."place" AS "ours", "theirs"."place" AS "theirs", ROW_NUMBER() OVER (PARTITION BY "ours"."q0", "ours"."q1" ORDER BY "ours"."p0", "ours"."p1") AS "position_in_class", COUNT(*) OVER (PARTITION BY "ours"."q0", "ours"."q1") AS "groups_in_class" FROM "kanon_run_with_released_groups" "ours" JOIN "kanon_run_with_source_groups" "theirs" ON ("ours"."q0" = "theirs"."q0" OR ("ours"."q0" IS NULL AND "theirs"."q0" IS NULL)) AND ("ours"."q1" = "theirs"."q1" OR ("ours"."q1" IS NULL AND "theirs"."q1" IS NULL)) AND ("ours"."p0" = "theirs"."p0" OR ("ours"."p0" IS NULL AND "theirs"."p0" IS NULL)) AND ("ours"."p1" = "theirs"."p1" OR ("ours"."p1" IS NULL AND "theirs"."p1" IS NULL))) SELECT SUM(CASE WHEN "groups_in_class" > 1 THEN "row_count" ELSE 0 END) AS "examined", COUNT(*) AS "groups_found", SUM(CASE WHEN "position_in_class" = 1 THEN 1 ELSE 0 END) AS "classes", SUM("row_count" * ("ours" - 0.5) * ("theirs" - 0.5)) AS "product", SUM("row_count" * ("ours" - 0.5) * ("ours" - 0.5)) AS "our_spread", SUM("row_count" * ("theirs" - 0.5) * ("theirs" - 0.5)) AS "their_spread", (SELECT COUNT(*) FROM "kanon_run_with_released_rows" "released_rows") AS "released_there", (SELECT SUM("own"."row_count") FROM "kanon_run_with_released_groups" "own" JOIN "kanon_run_with_released_groups" "again" ON ("own"."q0" = "again"."q0" OR ("own"."q0" IS NULL AND "again"."q0" IS NULL)) AND ("own"."q1" = "again"."q1" OR ("own"."q1" IS NULL AND "again"."q1" IS NULL)) AND ("own"."p0" = "again"."p0" OR ("own"."p0" IS NULL AND "again"."p0" IS NULL)) AND ("own"."p1" = "again"."p1" OR ("own"."p1" IS NULL AND "again"."p1" IS NULL))) AS "released_found", (SELECT COUNT(*) FROM "kanon_run_with_source_rows" "source_rows") AS "source_there", (SELECT SUM("own"."row_count") FROM "kanon_run_with_source_groups" "own" JOIN "kanon_run_with_source_groups" "again" ON ("own"."q0" = "again"."q0" OR ("own"."q0" IS NULL AND "again"."q0" IS NULL)) AND ("own"."q1" = "again"."q1" OR ("own"."q1" IS NULL AND "again"."q1" IS NULL)) AND ("own"."p0" = "again"."p0" OR ("own"."p0" IS NULL AND "again"."p0" IS NULL)) AND ("own"."p1" = "again"."p1" OR ("own"."p1" IS NULL AND "again"."p1" IS NULL))) AS "source_found", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «frequency/all_found 2» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «frequency/all_found 3» AS "found1", (SELECT COUNT(*) FROM "clinic"."before" "whole") AS "there2", «frequency/all_found 4» AS "found2", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there3", (SELECT SUM("own"."row_count") FROM "kanon_run_ordered_values" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found3", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there4", (SELECT SUM("own"."row_count") FROM "kanon_run_ordered_labels" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_ordered_labels") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_ordered_labels") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found4" FROM "kanon_run_with_compared" "compared";
+
+-- «hierarchies/nesting 24»
+WITH "kanon_run_consistent_people" AS «hierarchies/nesting 21»,
 
 -- «hierarchies/nesting 26»
-WITH "kanon_run_consistent_people" AS «hierarchies/nesting 23»,
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 7» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_consistent_people" GROUP BY "q0") "distinct_values") "labelled")
 
--- «hierarchies/nesting 28»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_people") "distinct_values") "labelled")
-
--- «hierarchies/nesting 27»
-"kanon_run_lookup0" AS «hierarchies/nesting 28»
+-- «hierarchies/nesting 25»
+"kanon_run_lookup0" AS «hierarchies/nesting 26»
 
 -- hierarchies/nesting
-«hierarchies/nesting 26»
-«hierarchies/nesting 27»
+«hierarchies/nesting 24»
+«hierarchies/nesting 25»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 19»
-"kanon_run_lookup0" AS «hierarchies/nesting 28»,
-
--- «hierarchies/coverage 21»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistent_people") "distinct_values") "labelled")
-
 -- «hierarchies/coverage 20»
-"kanon_run_lookup1" AS «hierarchies/coverage 21»
+"kanon_run_lookup0" AS «hierarchies/nesting 26»,
 
 -- «hierarchies/coverage 22»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_consistent_people" GROUP BY "q1") "distinct_values") "labelled")
+
+-- «hierarchies/coverage 21»
+"kanon_run_lookup1" AS «hierarchies/coverage 22»
+
+-- «hierarchies/coverage 23»
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
-«hierarchies/nesting 26»
-«hierarchies/coverage 19»
+«hierarchies/nesting 24»
 «hierarchies/coverage 20»
+«hierarchies/coverage 21»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
-«hierarchies/coverage 22»;
+«hierarchies/coverage 23»;
 
 -- «disclosure/attacks/level_misses 19»
 WITH "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/level_misses 20»
-"kanon_run_consistent_people" AS «hierarchies/nesting 23»,
+"kanon_run_consistent_people" AS «hierarchies/nesting 21»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
-«hierarchies/nesting 27»
+«hierarchies/nesting 25»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l2" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- disclosure/attacks/level_differences
-«hierarchies/nesting 26»
-«hierarchies/coverage 19»
+«hierarchies/nesting 24»
+«hierarchies/coverage 20»
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -2733,7 +2649,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/consistent 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 21»,
+"kanon_run_lookup1" AS «hierarchies/coverage 22»,
 
 -- «disclosure/attacks/consistent 3»
 "kanon_run_consistent_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
@@ -2757,9 +2673,9 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_people") - COALESCE(SUM(CASE WHEN "person_edge" = 1 THEN "people" ELSE 0 END), 0) AS "alone", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_rows") - COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "of_nobody", MAX("degree") AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "records" THEN "released" - "records" ELSE 0 END), 0) AS "missing", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/consistent 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/consistent 9» AS "found1" FROM (SELECT "vectors"."row_count" AS "people", "released"."row_count" AS "released", COUNT(*) OVER (PARTITION BY "vectors"."q0", "vectors"."q1") AS "degree", SUM("vectors"."row_count") OVER (PARTITION BY "released"."q0", "released"."q1") AS "records", ROW_NUMBER() OVER (PARTITION BY "vectors"."q0", "vectors"."q1" ORDER BY "released"."row_count") AS "person_edge", ROW_NUMBER() OVER (PARTITION BY "released"."q0", "released"."q1" ORDER BY "vectors"."row_count") AS "row_edge" FROM "kanon_run_consistent_labelled1" "vectors" JOIN "kanon_run_consistent_rows" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL))) "edges"
 
 -- disclosure/attacks/consistent
-«hierarchies/nesting 26»
+«hierarchies/nesting 24»
 «disclosure/attacks/consistent 1»
-«hierarchies/coverage 19»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2771,8 +2687,8 @@ SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_people")
 SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people") AS "people" FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY "person") <= 2 THEN 0 ELSE "person" END AS "own", MIN("place") OVER (PARTITION BY "person") AS "low", MAX("place") OVER (PARTITION BY "person") AS "high", "place", "released", "people" FROM (SELECT DENSE_RANK() OVER (ORDER BY "vectors"."q0", "vectors"."q1") AS "person", DENSE_RANK() OVER (ORDER BY "released"."q0", "released"."q1") AS "place", "vectors"."row_count" AS "people", "released"."row_count" AS "released" FROM "kanon_run_consistent_labelled1" "vectors" JOIN "kanon_run_consistent_rows" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL))) "edges") "told" GROUP BY "own", "low", "high", "place" FETCH FIRST 50001 ROWS ONLY
 
 -- disclosure/attacks/graph
-«hierarchies/nesting 26»
-«hierarchies/coverage 19»
+«hierarchies/nesting 24»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2788,8 +2704,8 @@ SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people
 SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/consistent 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/consistent 9» AS "found1" FROM «disclosure/attacks/counted 50» "cases"
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 26»
-«hierarchies/coverage 19»
+«hierarchies/nesting 24»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
@@ -2799,8 +2715,8 @@ SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined
 «disclosure/attacks/counted 49»;
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 26»
-«hierarchies/coverage 19»
+«hierarchies/nesting 24»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2818,7 +2734,7 @@ SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined",
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
-«hierarchies/coverage 19»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2827,8 +2743,8 @@ SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined",
 «disclosure/attacks/counted 51»;
 
 -- disclosure/attacks/revealed
-«hierarchies/nesting 26»
-«hierarchies/coverage 19»
+«hierarchies/nesting 24»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2837,43 +2753,43 @@ SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined",
 «disclosure/attacks/consistent 6»
 SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 52» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
+-- «hierarchies/nesting 27»
+WITH "kanon_run_minimal0_people" AS «hierarchies/nesting 21»,
+
 -- «hierarchies/nesting 29»
-WITH "kanon_run_minimal0_people" AS «hierarchies/nesting 23»,
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_minimal0_people" GROUP BY "q0") "distinct_values") "labelled")
 
--- «hierarchies/nesting 31»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_minimal0_people") "distinct_values") "labelled")
-
--- «hierarchies/nesting 30»
-"kanon_run_lookup0" AS «hierarchies/nesting 31»
+-- «hierarchies/nesting 28»
+"kanon_run_lookup0" AS «hierarchies/nesting 29»
 
 -- hierarchies/nesting
-«hierarchies/nesting 29»
-«hierarchies/nesting 30»
+«hierarchies/nesting 27»
+«hierarchies/nesting 28»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 23»
-"kanon_run_lookup0" AS «hierarchies/nesting 31»,
+-- «hierarchies/coverage 24»
+"kanon_run_lookup0" AS «hierarchies/nesting 29»,
+
+-- «hierarchies/coverage 26»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_minimal0_people" GROUP BY "q1") "distinct_values") "labelled")
 
 -- «hierarchies/coverage 25»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_minimal0_people") "distinct_values") "labelled")
-
--- «hierarchies/coverage 24»
-"kanon_run_lookup1" AS «hierarchies/coverage 25»
+"kanon_run_lookup1" AS «hierarchies/coverage 26»
 
 -- hierarchies/coverage
-«hierarchies/nesting 29»
-«hierarchies/coverage 23»
+«hierarchies/nesting 27»
 «hierarchies/coverage 24»
+«hierarchies/coverage 25»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_minimal0_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_minimal0_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- «frequency/all_found 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 25»,
+"kanon_run_lookup1" AS «hierarchies/coverage 26»,
 
 -- frequency/all_found
-«hierarchies/nesting 29»
-«hierarchies/coverage 23»
+«hierarchies/nesting 27»
+«hierarchies/coverage 24»
 «frequency/all_found 5»
 "kanon_run_minimal0_labels" AS «disclosure/attacks/level_misses 11»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_minimal0_people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_minimal0_labels" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_minimal0_labels") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_minimal0_labels") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_minimal0_labels") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found1" FROM DUAL;
@@ -2882,18 +2798,18 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0"
 WITH "kanon_run_minimal0_labels" AS «disclosure/attacks/level_misses 11»,
 
 -- «disclosure/attacks/level_misses 22»
-"kanon_run_minimal0_people" AS «hierarchies/nesting 23»,
+"kanon_run_minimal0_people" AS «hierarchies/nesting 21»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 21»
 «disclosure/attacks/level_misses 22»
-«hierarchies/nesting 30»
+«hierarchies/nesting 28»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_minimal0_labels") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l2" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 21»
 «disclosure/attacks/level_misses 22»
-«hierarchies/coverage 24»
+«hierarchies/coverage 25»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_minimal0_labels") "found" LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 8» AS "label", 1 AS "known" FROM "kanon_run_lookup1") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 9» AS "label", 1 AS "known" FROM "kanon_run_lookup1") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/numbered_counts 1»
@@ -2914,45 +2830,45 @@ SELECT "class_number", "value_number", "missing", "protected_value", "row_count"
 («disclosure/attacks/cells 3» = "classes"."q1" OR («disclosure/attacks/cells 3» IS NULL AND "classes"."q1" IS NULL))
 
 -- disclosure/attacks/cells
-«hierarchies/nesting 29»
-«hierarchies/coverage 23»
+«hierarchies/nesting 27»
+«hierarchies/coverage 24»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
 SELECT "class_number", "cell_rows" FROM (SELECT "classes"."class_number" AS "class_number", "lookup0"."l0" AS "finer", SUM("vectors"."row_count") AS "cell_rows" FROM "kanon_run_minimal0_people" "vectors" JOIN "kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) LEFT JOIN (SELECT DISTINCT "q0", "q1", "class_number" FROM "kanon_run_minimal0_numbered") "classes" ON (CAST("lookup0"."l1" AS VARCHAR2(4000)) = "classes"."q0" OR (CAST("lookup0"."l1" AS VARCHAR2(4000)) IS NULL AND "classes"."q0" IS NULL)) AND «disclosure/attacks/cells 2» GROUP BY "classes"."class_number", "lookup0"."l0") "cells" FETCH FIRST 10001 ROWS ONLY;
 
 -- disclosure/attacks/cells
-«hierarchies/nesting 29»
-«hierarchies/coverage 23»
+«hierarchies/nesting 27»
+«hierarchies/coverage 24»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
 SELECT "class_number", "cell_rows" FROM (SELECT "classes"."class_number" AS "class_number", "lookup1"."l0" AS "finer", SUM("vectors"."row_count") AS "cell_rows" FROM "kanon_run_minimal0_people" "vectors" JOIN "kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) LEFT JOIN (SELECT DISTINCT "q0", "q1", "class_number" FROM "kanon_run_minimal0_numbered") "classes" ON (CAST("lookup0"."l1" AS VARCHAR2(4000)) = "classes"."q0" OR (CAST("lookup0"."l1" AS VARCHAR2(4000)) IS NULL AND "classes"."q0" IS NULL)) AND «disclosure/attacks/cells 2» GROUP BY "classes"."class_number", "lookup1"."l0") "cells" FETCH FIRST 10001 ROWS ONLY;
 
+-- «hierarchies/nesting 30»
+WITH "kanon_run_guessed0__people" AS «hierarchies/nesting 14»,
+
 -- «hierarchies/nesting 32»
-WITH "kanon_run_guessed0__people" AS «hierarchies/nesting 16»,
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_guessed0__people" GROUP BY "q0") "distinct_values") "labelled")
 
--- «hierarchies/nesting 34»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_guessed0__people") "distinct_values") "labelled")
-
--- «hierarchies/nesting 33»
-"kanon_run_lookup0" AS «hierarchies/nesting 34»
+-- «hierarchies/nesting 31»
+"kanon_run_lookup0" AS «hierarchies/nesting 32»
 
 -- hierarchies/nesting
-«hierarchies/nesting 32»
-«hierarchies/nesting 33»
+«hierarchies/nesting 30»
+«hierarchies/nesting 31»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 26»
-"kanon_run_lookup0" AS «hierarchies/nesting 34»,
-
 -- «hierarchies/coverage 27»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_guessed0__people") "distinct_values") "labelled")
+"kanon_run_lookup0" AS «hierarchies/nesting 32»,
+
+-- «hierarchies/coverage 28»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_guessed0__people" GROUP BY "q1") "distinct_values") "labelled")
 
 -- hierarchies/coverage
-«hierarchies/nesting 32»
-«hierarchies/coverage 26»
-"kanon_run_lookup1" AS «hierarchies/coverage 27»
+«hierarchies/nesting 30»
+«hierarchies/coverage 27»
+"kanon_run_lookup1" AS «hierarchies/coverage 28»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_guessed0__people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_guessed0__people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -2961,12 +2877,12 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 WITH "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 11»,
 
 -- «disclosure/attacks/level_misses 24»
-"kanon_run_guessed0__people" AS «hierarchies/nesting 16»,
+"kanon_run_guessed0__people" AS «hierarchies/nesting 14»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
-«hierarchies/nesting 33»
+«hierarchies/nesting 31»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_guessed0__labels0") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/unknown 17»
@@ -2976,7 +2892,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 "kanon_run_guessed0_0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/unknown 17» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_guessed0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 18»
-"kanon_run_lookup1" AS «hierarchies/coverage 27»,
+"kanon_run_lookup1" AS «hierarchies/coverage 28»,
 
 -- «disclosure/attacks/unknown 19»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_guessed0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -2984,15 +2900,15 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
-«hierarchies/coverage 26»
+«hierarchies/coverage 27»
 «disclosure/attacks/unknown 16»
 «disclosure/attacks/unknown 18»
 "kanon_run_guessed0_0_cover1" AS «disclosure/attacks/unknown 19»
 SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "released"."row_count" ELSE 0 END) AS "unknown_rows", SUM("released"."row_count") AS "row_count" FROM "kanon_run_guessed0__labels0" "released" LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_guessed0_0_cover0") "cover0" ON ("released"."q0" = "cover0"."label" OR ("released"."q0" IS NULL AND "cover0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_guessed0_0_cover1") "cover1" ON ("released"."q1" = "cover1"."label" OR ("released"."q1" IS NULL AND "cover1"."label" IS NULL));
 
 -- disclosure/attacks/guessed
-«hierarchies/nesting 32»
-«hierarchies/coverage 26»
+«hierarchies/nesting 30»
+«hierarchies/coverage 27»
 «disclosure/attacks/unknown 18»
 "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 11»,
 "kanon_run_guessed0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_guessed0__people"),
@@ -3052,10 +2968,20 @@ WITH "kanon_run_population0" AS «hierarchies/range 2»,
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1")
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_known") "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/nesting 35»
-"kanon_run_lookup0" AS (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_known") "distinct_values") "labelled"),
+-- «hierarchies/nesting 33»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_known" GROUP BY "q0") "distinct_values") "labelled")
 
--- «hierarchies/nesting 36»
+-- hierarchies/nesting
+«hierarchies/range 1»
+«hierarchies/range 3»
+"kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
+"kanon_run_lookup0" AS «hierarchies/nesting 33»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
+
+-- «hierarchies/coverage 29»
+"kanon_run_lookup0" AS «hierarchies/nesting 33»,
+
+-- «hierarchies/coverage 30»
 (
 SELECT CAST('M' AS VARCHAR2(4000)) AS "l0", CAST('x' AS VARCHAR2(4000)) AS "l1", CAST('*' AS VARCHAR2(4000)) AS "l2" FROM DUAL
 UNION ALL
@@ -3063,29 +2989,19 @@ SELECT CAST('it''s' AS VARCHAR2(4000)) AS "l0", CAST('x' AS VARCHAR2(4000)) AS "
 UNION ALL
 SELECT CAST('F\' AS VARCHAR2(4000)) AS "l0", CAST('y' AS VARCHAR2(4000)) AS "l1", CAST('*' AS VARCHAR2(4000)) AS "l2" FROM DUAL)
 
--- hierarchies/nesting
-«hierarchies/range 1»
-«hierarchies/range 3»
-"kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
-«hierarchies/nesting 35»
-"kanon_run_domain1" AS «hierarchies/nesting 36»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
-
--- «hierarchies/coverage 29»
+-- «hierarchies/coverage 32»
 (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_domain1")
 
--- «hierarchies/coverage 28»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_known") "found" LEFT JOIN «hierarchies/coverage 29» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
+-- «hierarchies/coverage 31»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_known" GROUP BY "q1") "found" LEFT JOIN «hierarchies/coverage 32» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
-«hierarchies/nesting 35»
-"kanon_run_domain1" AS «hierarchies/nesting 36»,
-"kanon_run_lookup1" AS «hierarchies/coverage 28»
+«hierarchies/coverage 29»
+"kanon_run_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_lookup1" AS «hierarchies/coverage 31»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3094,7 +3010,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 "kanon_run_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_lookup0" "meant") "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 28»,
+"kanon_run_lookup1" AS «hierarchies/coverage 31»,
 
 -- «frequency/population/ambiguous 3»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_lookup1" "meant") "meanings" GROUP BY "value", "label")
@@ -3103,9 +3019,9 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 «hierarchies/range 1»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
-«hierarchies/nesting 35»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
-"kanon_run_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 2»
 "kanon_run_labels1" AS «frequency/population/ambiguous 3»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_labels0" GROUP BY "label") "meant"
@@ -3128,8 +3044,8 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 «hierarchies/range 1»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
-«hierarchies/nesting 35»
-"kanon_run_domain1" AS «hierarchies/nesting 36»,
+«hierarchies/coverage 29»
+"kanon_run_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 2»
 "kanon_run_classes" AS «frequency/all_found 6»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" "whole") AS "there0", «frequency/all_found 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."other_census" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_population1" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found1", (SELECT COUNT(*) FROM "kanon_run_classes" "whole") AS "there2", «frequency/all_found 9» AS "found2" FROM DUAL;
@@ -3151,10 +3067,10 @@ WITH "kanon_run_classes" AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
-«hierarchies/nesting 35»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 "kanon_run_meaning1" AS «frequency/population/overlap 4»
@@ -3170,11 +3086,11 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_classes" WHERE "is_top" = 1) AS "tops", 
 WITH "kanon_run_population1" AS «hierarchies/range 4»,
 «frequency/population/overlap 1»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
-«hierarchies/nesting 35»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3203,34 +3119,34 @@ WITH "kanon_run_widths_records" AS «hierarchies/range 6»,
 "kanon_run_widths_known" AS «hierarchies/range 9»
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_widths_known") "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/nesting 37»
+-- «hierarchies/nesting 34»
 "kanon_run_widths_known" AS «hierarchies/range 9»,
 
--- «hierarchies/nesting 38»
-"kanon_run_widths_lookup0" AS (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_widths_known") "distinct_values") "labelled"),
+-- «hierarchies/nesting 35»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_widths_known" GROUP BY "q0") "distinct_values") "labelled")
 
 -- hierarchies/nesting
 «hierarchies/range 5»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/nesting 37»
-«hierarchies/nesting 38»
-"kanon_run_widths_domain1" AS «hierarchies/nesting 36»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_widths_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_widths_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
+«hierarchies/nesting 34»
+"kanon_run_widths_lookup0" AS «hierarchies/nesting 35»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_widths_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 30»
-"kanon_run_widths_lookup1" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_widths_known") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_widths_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
+-- «hierarchies/coverage 33»
+"kanon_run_widths_lookup0" AS «hierarchies/nesting 35»,
+
+-- «hierarchies/coverage 34»
+"kanon_run_widths_lookup1" AS (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_widths_known" GROUP BY "q1") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_widths_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 5»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/nesting 37»
-«hierarchies/nesting 38»
-"kanon_run_widths_domain1" AS «hierarchies/nesting 36»,
-«hierarchies/coverage 30»
+«hierarchies/nesting 34»
+«hierarchies/coverage 33»
+"kanon_run_widths_domain1" AS «hierarchies/coverage 30»,
+«hierarchies/coverage 34»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_widths_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_widths_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_widths_known" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_widths_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_widths_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_widths_known" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3270,11 +3186,11 @@ WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
-«hierarchies/nesting 35»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3284,10 +3200,10 @@ WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 «evaluate/achieved 11»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/nesting 37»
-«hierarchies/nesting 38»
-"kanon_run_widths_domain1" AS «hierarchies/nesting 36»,
-«hierarchies/coverage 30»
+«hierarchies/nesting 34»
+«hierarchies/coverage 33»
+"kanon_run_widths_domain1" AS «hierarchies/coverage 30»,
+«hierarchies/coverage 34»
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" > 1.20000000000000016e-08 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MAX(CASE WHEN "m3" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m3" AS DOUBLE PRECISION) END) AS "worst3", SUM(CASE WHEN CASE WHEN "m3" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m3" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= "class_size" AND "m3" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m3" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m3" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= "class_size" AND "m3" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m3" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m3" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END) AS "violating_rows3" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 3) AND ("m1" >= 5) AND ("m2" > 1.20000000000000016e-08) AND ("m3" >= "class_size" AND "m3" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m3" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m3" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "widened".*, 1.20000000000000000e+01 * (1 - "class_loss") - 3.00000000000000000e+00 * CASE WHEN "m2_own" >= 5 THEN 0 WHEN "m2_own" > 0 THEN 1 / CAST("m2_own" AS DOUBLE PRECISION) ELSE 1 END AS "m2" FROM (SELECT "classes"."k0" AS "k0", "classes"."k1" AS "k1", "classes"."class_rows" AS "class_rows", "classes"."class_size" AS "class_size", "classes"."m0" AS "m0", "classes"."m1" AS "m1", "classes"."m2_own" AS "m2_own", "classes"."m3" AS "m3", «evaluate/achieved 12» / 1.38629436111989057e+00 AS "class_loss" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."x0" AS "x0", "base"."x1" AS "x1", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2_own" AS "m2_own", "values1"."m3" AS "m3" FROM (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_rows", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_size", MIN(CAST(CAST("q0" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x0", MIN(CAST(CAST("q1" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x1" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1") "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m2_own" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN(CAST(CAST("q0" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x0", MIN(CAST(CAST("q1" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x1" FROM «evaluate/achieved 13» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m3" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN(CAST(CAST("q0" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x0", MIN(CAST(CAST("q1" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x1" FROM «evaluate/achieved 14» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) "classes" LEFT JOIN «evaluate/achieved 15» "sizes0" ON "classes"."x0" = "sizes0"."code" LEFT JOIN «evaluate/achieved 16» "sizes1" ON "classes"."x1" = "sizes1"."code") "widened") "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
 -- verbs/warnings/repeats
@@ -3297,39 +3213,39 @@ SELECT COUNT(*) AS "row_count", COUNT("kanon_source"."person") AS "filled0", COU
 WITH "kanon_run_population0" AS «hierarchies/range 2»
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_population0") "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/nesting 39»
-"kanon_run_lookup0" AS (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_population0") "distinct_values") "labelled"),
+-- «hierarchies/nesting 36»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_population0" GROUP BY "q0") "distinct_values") "labelled")
 
 -- hierarchies/nesting
 «hierarchies/range 1»
-«hierarchies/nesting 39»
-"kanon_run_domain1" AS «hierarchies/nesting 36»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
+"kanon_run_lookup0" AS «hierarchies/nesting 36»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 31»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_population0") "found" LEFT JOIN «hierarchies/coverage 29» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
+-- «hierarchies/coverage 35»
+"kanon_run_lookup0" AS «hierarchies/nesting 36»,
+
+-- «hierarchies/coverage 36»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_population0" GROUP BY "q1") "found" LEFT JOIN «hierarchies/coverage 32» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 1»
-«hierarchies/nesting 39»
-"kanon_run_domain1" AS «hierarchies/nesting 36»,
-"kanon_run_lookup1" AS «hierarchies/coverage 31»
+«hierarchies/coverage 35»
+"kanon_run_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_lookup1" AS «hierarchies/coverage 36»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- «frequency/all_found 10»
-"kanon_run_lookup1" AS «hierarchies/coverage 31»,
+"kanon_run_lookup1" AS «hierarchies/coverage 36»,
 
 -- «frequency/all_found 11»
 (SELECT "labelled".*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS "is_top" FROM «frequency/all_found 7» "labelled")
 
 -- frequency/all_found
 «hierarchies/range 1»
-«hierarchies/nesting 39»
-"kanon_run_domain1" AS «hierarchies/nesting 36»,
+«hierarchies/coverage 35»
+"kanon_run_domain1" AS «hierarchies/coverage 30»,
 «frequency/all_found 10»
 "kanon_run_classes" AS «frequency/all_found 11»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" "whole") AS "there0", «frequency/all_found 8» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" "whole") AS "there1", «frequency/all_found 9» AS "found1" FROM DUAL;
@@ -3339,11 +3255,11 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" "whole") AS "there0
 
 -- evaluate/achieved
 «hierarchies/range 1»
-«hierarchies/nesting 39»
+«hierarchies/coverage 35»
 "kanon_run_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_lookup0" "meant") "meanings" GROUP BY "value", "label"),
 "kanon_run_classes" AS «frequency/all_found 11»,
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_domain1" AS «hierarchies/coverage 30»,
 «frequency/all_found 10»
 "kanon_run_labels1" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" "meant") "meanings" GROUP BY "value", "label"),
 «frequency/population/coverage 2»
@@ -3412,11 +3328,11 @@ SELECT COUNT(*) AS "unknown_rows" FROM "clinic"."other" "checked" WHERE "checked
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
-«hierarchies/nesting 35»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3426,10 +3342,10 @@ SELECT COUNT(*) AS "unknown_rows" FROM "clinic"."other" "checked" WHERE "checked
 «evaluate/achieved 11»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/nesting 37»
-«hierarchies/nesting 38»
-"kanon_run_widths_domain1" AS «hierarchies/nesting 36»,
-«hierarchies/coverage 30»
+«hierarchies/nesting 34»
+«hierarchies/coverage 33»
+"kanon_run_widths_domain1" AS «hierarchies/coverage 30»,
+«hierarchies/coverage 34»
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" > 1.20000000000000016e-08 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MAX(CASE WHEN "m2" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m2" AS DOUBLE PRECISION) END) AS "worst2", SUM(CASE WHEN CASE WHEN "m2" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m2" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END) AS "violating_rows2" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN ("m0" >= 5) AND ("m1" > 1.20000000000000016e-08) AND ("m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "widened".*, 1.20000000000000000e+01 * (1 - "class_loss") - 3.00000000000000000e+00 * CASE WHEN "m1_own" >= 5 THEN 0 WHEN "m1_own" > 0 THEN 1 / CAST("m1_own" AS DOUBLE PRECISION) ELSE 1 END AS "m1" FROM (SELECT "classes"."k0" AS "k0", "classes"."k1" AS "k1", "classes"."class_rows" AS "class_rows", "classes"."class_size" AS "class_size", "classes"."all_size" AS "all_size", "classes"."m0" AS "m0", "classes"."m1_own" AS "m1_own", "classes"."m2" AS "m2", «evaluate/achieved 12» / 1.38629436111989057e+00 AS "class_loss" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "base"."x0" AS "x0", "base"."x1" AS "x1", "values0"."m0" AS "m0", "values0"."m1_own" AS "m1_own", "values1"."m2" AS "m2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_rows", COUNT(DISTINCT "unit") AS "class_size", SUM(COUNT(DISTINCT "unit")) OVER () AS "all_size", MIN(CAST(CAST("q0" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x0", MIN(CAST(CAST("q1" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x1" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1") "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1_own" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share", MIN(CAST(CAST("q0" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x0", MIN(CAST(CAST("q1" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x1" FROM «evaluate/achieved 13» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m2" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share", MIN(CAST(CAST("q0" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x0", MIN(CAST(CAST("q1" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x1" FROM «evaluate/achieved 14» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) "classes" LEFT JOIN «evaluate/achieved 15» "sizes0" ON "classes"."x0" = "sizes0"."code" LEFT JOIN «evaluate/achieved 16» "sizes1" ON "classes"."x1" = "sizes1"."code") "widened") "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
 -- engines/scratch/record
@@ -3449,26 +3365,18 @@ UNION ALL
 SELECT CAST('O' AS VARCHAR2(4000)), CAST('y' AS VARCHAR2(4000)), CAST('*' AS VARCHAR2(4000)) FROM DUAL;
 
 -- hierarchies/lookup_rows
-CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_scratch"."kanon_run_raw") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_scratch"."kanon_run_domain0") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0";
-
--- hierarchies/nesting
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_domain0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
+CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_scratch"."kanon_run_domain0") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0";
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup0" "labelled"
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_scratch"."kanon_run_lookup0" "labelled";
+«frequency/label_numbers 2»;
 
 -- frequency/encode
 CREATE TABLE "kanon_scratch"."kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST("row_count" AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL));
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»;
 
 -- «evaluate/node 29»
 (SELECT "widened".*, 1.20000000000000000e+03 * (1 - "class_loss") - 3.00000000000000000e+03 * CASE WHEN "class_size" >= 5 THEN 0 WHEN "class_size" > 0 THEN 1 / CAST("class_size" AS DOUBLE PRECISION) ELSE 1 END AS "m0" FROM (SELECT "classes"."class_rows" AS "class_rows", "classes"."class_size" AS "class_size", "classes"."z0" AS "z0", (0.00000000000000000e+00 + CASE WHEN "classes"."x0" IS NULL THEN 0 ELSE LN(CAST("sizes0"."label_size" AS DOUBLE PRECISION)) END) / 1.60943791243410028e+00 AS "class_loss" FROM (SELECT CAST(SUM("row_count") AS INT) AS "class_rows", CAST(SUM("row_count") AS INT) AS "class_size", MIN("code0") AS "z0", MIN("code0") AS "x0" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code0") "classes" LEFT JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_scratch"."kanon_run_lookup0") "sizes0" ON "classes"."x0" = "sizes0"."code") "widened")
@@ -3510,31 +3418,31 @@ WITH "kanon_run_beliefs0_counted_source" AS «hierarchies/range 11»,
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs0_vectors") "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/nesting 40»
-"kanon_run_beliefs0_lookup0" AS (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs0_vectors") "distinct_values") "labelled"),
+-- «hierarchies/nesting 37»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") "distinct_values") "labelled")
 
 -- hierarchies/nesting
 «hierarchies/range 10»
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
-"kanon_run_beliefs0_domain1" AS «hierarchies/nesting 36»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
+"kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 37»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 32»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_beliefs0_vectors") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs0_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
+-- «hierarchies/coverage 37»
+"kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 37»,
+
+-- «hierarchies/coverage 38»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs0_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 10»
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
-"kanon_run_beliefs0_domain1" AS «hierarchies/nesting 36»,
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 32»
+«hierarchies/coverage 37»
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 38»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3543,7 +3451,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS 
 "kanon_run_beliefs0_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup0" "meant") "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 5»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 32»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 38»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup1" "meant") "meanings" GROUP BY "value", "label")
@@ -3553,9 +3461,9 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS 
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 4»
-"kanon_run_beliefs0_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 5»
 "kanon_run_beliefs0_labels1" AS «frequency/population/ambiguous 6»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_beliefs0_labels0" GROUP BY "label") "meant"
@@ -3585,11 +3493,11 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3626,11 +3534,11 @@ SELECT COUNT(*) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_r
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3658,11 +3566,11 @@ SELECT CASE WHEN "persons" >= 5 THEN "prior_tenth" END AS "prior_from", CASE WHE
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3690,29 +3598,29 @@ WITH "kanon_run_beliefs1_counted_source" AS «hierarchies/range 11»,
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs1_vectors") "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/nesting 41»
-"kanon_run_beliefs1_lookup0" AS (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs1_vectors") "distinct_values") "labelled"),
+-- «hierarchies/nesting 38»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") "distinct_values") "labelled")
 
 -- hierarchies/nesting
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 41»
-"kanon_run_beliefs1_domain1" AS «hierarchies/nesting 36»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
+"kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 38»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 33»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_beliefs1_vectors") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs1_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
+-- «hierarchies/coverage 39»
+"kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 38»,
+
+-- «hierarchies/coverage 40»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs1_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 41»
-"kanon_run_beliefs1_domain1" AS «hierarchies/nesting 36»,
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 33»
+«hierarchies/coverage 39»
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 40»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3721,7 +3629,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS 
 "kanon_run_beliefs1_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup0" "meant") "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 8»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 33»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 40»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup1" "meant") "meanings" GROUP BY "value", "label")
@@ -3730,9 +3638,9 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS 
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 41»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 7»
-"kanon_run_beliefs1_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 8»
 "kanon_run_beliefs1_labels1" AS «frequency/population/ambiguous 9»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_beliefs1_labels0" GROUP BY "label") "meant"
@@ -3761,11 +3669,11 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 41»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3801,11 +3709,11 @@ SELECT COUNT(*) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_r
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 41»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3826,11 +3734,11 @@ SELECT CASE WHEN "persons" >= 5 THEN "prior_tenth" END AS "prior_from", CASE WHE
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 41»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3851,11 +3759,11 @@ SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", S
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 40»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3872,11 +3780,11 @@ SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", S
 "kanon_run_beliefs1_counted_source" AS «hierarchies/range 11»,
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 41»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3896,28 +3804,28 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 WITH "kanon_run_consistency_records" AS «hierarchies/range 6»
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_records") "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/nesting 42»
+-- «hierarchies/nesting 39»
 WITH "kanon_run_consistency_records" AS «hierarchies/range 6»,
 
--- «hierarchies/nesting 43»
-"kanon_run_consistency_lookup0" AS (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_records") "distinct_values") "labelled"),
+-- «hierarchies/nesting 40»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_consistency_records" GROUP BY "q0") "distinct_values") "labelled")
 
 -- hierarchies/nesting
-«hierarchies/nesting 42»
-«hierarchies/nesting 43»
-"kanon_run_consistency_domain1" AS «hierarchies/nesting 36»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
+«hierarchies/nesting 39»
+"kanon_run_consistency_lookup0" AS «hierarchies/nesting 40»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 34»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistency_records") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_consistency_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
+-- «hierarchies/coverage 41»
+"kanon_run_consistency_lookup0" AS «hierarchies/nesting 40»,
+
+-- «hierarchies/coverage 42»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_consistency_records" GROUP BY "q1") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_consistency_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
-«hierarchies/nesting 42»
-«hierarchies/nesting 43»
-"kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 34»
+«hierarchies/nesting 39»
+«hierarchies/coverage 41»
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 42»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistency_records" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistency_records" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3926,16 +3834,16 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") 
 "kanon_run_consistency_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_consistency_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_consistency_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_consistency_lookup0" "meant") "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 11»
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 34»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 42»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_consistency_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_consistency_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_consistency_lookup1" "meant") "meanings" GROUP BY "value", "label")
 
 -- frequency/population/ambiguous
-«hierarchies/nesting 42»
-«hierarchies/nesting 43»
+«hierarchies/nesting 39»
+«hierarchies/coverage 41»
 «frequency/population/ambiguous 10»
-"kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 11»
 "kanon_run_consistency_labels1" AS «frequency/population/ambiguous 12»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_consistency_labels0" GROUP BY "label") "meant"
@@ -3946,9 +3854,9 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 (SELECT "kanon_source"."age" AS "q0", CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q1", COUNT(*) AS "row_count" FROM "clinic"."other" "kanon_source" GROUP BY "kanon_source"."age", CAST("kanon_source"."sex" AS VARCHAR2(4000)))
 
 -- frequency/all_found
-«hierarchies/nesting 42»
-«hierarchies/nesting 43»
-"kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
+«hierarchies/nesting 39»
+«hierarchies/coverage 41»
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 11»
 "kanon_run_consistency_rows" AS «frequency/all_found 12»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."visits" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_consistency_records" "own" JOIN "kanon_run_consistency_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_consistency_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_consistency_rows" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_rows") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistency_rows") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found1" FROM DUAL;
@@ -3963,7 +3871,7 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."visits" "whole") AS "there0
 (SELECT "classes"."q0" AS "q0", "classes"."q1" AS "q1", "classes"."l0" AS "l0", "classes"."l1" AS "l1", CASE WHEN "classes"."is_top" = 1 THEN CAST(0 AS INT) ELSE CAST(DENSE_RANK() OVER (ORDER BY "classes"."l0", "classes"."l1") AS INT) END AS "place", "counted"."row_count" AS "row_count" FROM "kanon_run_consistency_classes" "classes" JOIN "kanon_run_consistency_rows" "counted" ON ("classes"."q0" = "counted"."q0" OR ("classes"."q0" IS NULL AND "counted"."q0" IS NULL)) AND ("classes"."q1" = "counted"."q1" OR ("classes"."q1" IS NULL AND "counted"."q1" IS NULL)))
 
 -- evaluate/consistency/sizes
-«hierarchies/nesting 42»
+«hierarchies/nesting 39»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS INT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" "counted"),
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
@@ -3995,16 +3903,16 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" "vectors") AS "vec
 "kanon_run_consistency_edges" AS «evaluate/consistency/summary 8»
 
 -- evaluate/consistency/summary
-«hierarchies/nesting 42»
+«hierarchies/nesting 39»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS INT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" "counted"),
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
-«hierarchies/nesting 43»
+«hierarchies/coverage 41»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
-"kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4013,16 +3921,16 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" "vectors") AS "vec
 SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_numbered" "vectors") AS "all_records", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_shown" "shown") AS "all_rows", COALESCE(SUM(CASE WHEN "record_edge" = 1 THEN "records" ELSE 0 END), 0) AS "known_records", COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "known_rows", COALESCE(MAX("degree"), 0) AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "of_row" THEN "released" - "of_row" ELSE 0 END), 0) AS "missing_records" FROM (SELECT "records", "released", COUNT(*) OVER (PARTITION BY "vector") AS "degree", SUM("records") OVER (PARTITION BY "place") AS "of_row", ROW_NUMBER() OVER (PARTITION BY "vector" ORDER BY "place") AS "record_edge", ROW_NUMBER() OVER (PARTITION BY "place" ORDER BY "vector") AS "row_edge" FROM "kanon_run_consistency_edges" "edges") "beside";
 
 -- evaluate/consistency/graph
-«hierarchies/nesting 42»
+«hierarchies/nesting 39»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS INT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" "counted"),
-«hierarchies/nesting 43»
+«hierarchies/coverage 41»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
 «evaluate/consistency/summary 3»
-"kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4036,11 +3944,11 @@ WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 «evaluate/consistency/summary 1»
 "kanon_run_consistency_records" AS «hierarchies/range 6»,
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS INT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" "counted"),
-«hierarchies/nesting 43»
+«hierarchies/coverage 41»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
-"kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 30»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4051,7 +3959,7 @@ WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 SELECT CAST('0' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL)
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows3" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 17» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN(CASE WHEN "records" < "fewest_rows" THEN "records" ELSE "fewest_rows" END) AS "m0", MIN("fewest_rows") AS "m1", MIN("records") AS "m2", MIN("fewest_matches") AS "m3" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT "shown"."q0" AS "q0", "shown"."q1" AS "q1", 1 AS "value_code", 0 AS "reference_share", COALESCE("counted"."records", 0) AS "records", COALESCE("counted"."fewest_rows", 0) AS "fewest_rows", COALESCE(CAST("matches"."l1" AS INT), 0) AS "fewest_matches", 1 AS "row_count" FROM "kanon_run_consistency_shown" "shown" LEFT JOIN "kanon_run_consistency_counted" "counted" ON "shown"."place" = "counted"."place" LEFT JOIN "kanon_run_consistency_matches" "matches" ON "shown"."place" = CAST("matches"."l0" AS INT)) "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
--- «hierarchies/nesting 44»
+-- «hierarchies/coverage 43»
 (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('y' AS VARCHAR2(4000)) AS "l1", CAST('x' AS VARCHAR2(4000)) AS "l2", CAST('*' AS VARCHAR2(4000)) AS "l3" FROM DUAL
 UNION ALL
@@ -4059,23 +3967,17 @@ SELECT CAST('it''s' AS VARCHAR2(4000)) AS "l0", CAST('y' AS VARCHAR2(4000)) AS "
 UNION ALL
 SELECT CAST('b\' AS VARCHAR2(4000)) AS "l0", CAST('w' AS VARCHAR2(4000)) AS "l1", CAST('z' AS VARCHAR2(4000)) AS "l2", CAST('*' AS VARCHAR2(4000)) AS "l3" FROM DUAL)
 
--- hierarchies/nesting
-WITH "kanon_run_domain_sensitive0" AS «hierarchies/nesting 44»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
-UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_domain_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
+-- «hierarchies/coverage 44»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT "v0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_raw0" GROUP BY "v0") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM "kanon_run_domain_sensitive0") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
--- «hierarchies/coverage 35»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM "kanon_run_domain_sensitive0") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
-
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 45»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup_sensitive0" "labels" JOIN (SELECT "v0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw0" GROUP BY "v0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-"kanon_run_domain_sensitive0" AS «hierarchies/nesting 44»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 35»
-«hierarchies/coverage 36»;
+"kanon_run_domain_sensitive0" AS «hierarchies/coverage 43»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 44»
+«hierarchies/coverage 45»;
 
 -- «evaluate/achieved 18»
 "kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share", "group1", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group1") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group2") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share2" FROM (SELECT "counts"."value", "counts"."reference_count", "lookup"."c1" AS "group1", "lookup"."c2" AS "group2" FROM (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "value", COUNT(*) AS "reference_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))) "counts" LEFT JOIN "kanon_run_lookup_sensitive0" "lookup" ON ("counts"."value" = "lookup"."value" OR ("counts"."value" IS NULL AND "lookup"."value" IS NULL))) "value_counts")
@@ -4085,37 +3987,37 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 
 -- evaluate/achieved
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-"kanon_run_domain_sensitive0" AS «hierarchies/nesting 44»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 35»,
+"kanon_run_domain_sensitive0" AS «hierarchies/coverage 43»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 44»,
 «evaluate/achieved 18»
 «evaluate/achieved 19»;
 
--- «hierarchies/nesting 46»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") "distinct_values") "labelled")
+-- «hierarchies/nesting 42»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 7» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l2" FROM (SELECT "v0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_raw0" GROUP BY "v0") "distinct_values") "labelled")
 
--- «hierarchies/nesting 45»
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 46»
+-- «hierarchies/nesting 41»
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 42»
 
 -- hierarchies/nesting
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-«hierarchies/nesting 45»
+«hierarchies/nesting 41»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-«hierarchies/nesting 45»
-«hierarchies/coverage 36»;
+«hierarchies/nesting 41»
+«hierarchies/coverage 45»;
 
 -- hierarchies/below_top
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-«hierarchies/nesting 45»
+«hierarchies/nesting 41»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1", SUM(CASE WHEN "l2" <> '*' THEN 1 ELSE 0 END) AS "others2" FROM "kanon_run_lookup_sensitive0" "checked";
 
 -- evaluate/achieved
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 46»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 42»,
 «evaluate/achieved 18»
 «evaluate/achieved 19»;
 
@@ -4125,30 +4027,30 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 -- disclosure/invariance
 WITH "kanon_run_with_earlier_rows" AS (SELECT "person", "value", DENSE_RANK() OVER (ORDER BY "k0", "k1") AS "class_id" FROM (SELECT "checked"."age" AS "k0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "k1", "checked"."person" AS "person", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value" FROM "clinic"."before" "checked") "earlier_table"), "kanon_run_with_present_rows" AS (SELECT "person", "value", DENSE_RANK() OVER (ORDER BY "k0", "k1") AS "class_id" FROM (SELECT "checked"."age" AS "k0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "k1", "checked"."person" AS "person", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value" FROM "clinic"."other" "checked") "present_table"), "kanon_run_with_earlier_classes" AS (SELECT "class_id", COUNT(*) AS "class_rows", COUNT(DISTINCT "value") AS "class_values" FROM "kanon_run_with_earlier_rows" "earlier_rows" GROUP BY "class_id"), "kanon_run_with_present_classes" AS (SELECT "class_id", COUNT(*) AS "class_rows", COUNT(DISTINCT "value") AS "class_values" FROM "kanon_run_with_present_rows" "present_rows" GROUP BY "class_id"), "kanon_run_with_moves" AS (SELECT "older"."class_id" AS "earlier_class", "newer"."class_id" AS "present_class", COUNT(*) AS "persons" FROM "kanon_run_with_earlier_rows" "older" JOIN "kanon_run_with_present_rows" "newer" ON "older"."person" = "newer"."person" GROUP BY "older"."class_id", "newer"."class_id"), "kanon_run_with_common" AS (SELECT "moves"."earlier_class", "moves"."present_class", COUNT(*) AS "common_values" FROM "kanon_run_with_moves" "moves" JOIN (SELECT DISTINCT "class_id", "value" FROM "kanon_run_with_earlier_rows" "earlier_rows") "older" ON "older"."class_id" = "moves"."earlier_class" JOIN (SELECT DISTINCT "class_id", "value" FROM "kanon_run_with_present_rows" "present_rows") "newer" ON "newer"."class_id" = "moves"."present_class" AND "newer"."value" = "older"."value" GROUP BY "moves"."earlier_class", "moves"."present_class"), "kanon_run_with_repeated" AS (SELECT "person" FROM "kanon_run_with_earlier_rows" "earlier_rows" WHERE NOT "person" IS NULL GROUP BY "person" HAVING COUNT(*) > 1 UNION ALL SELECT "person" FROM "kanon_run_with_present_rows" "present_rows" WHERE NOT "person" IS NULL GROUP BY "person" HAVING COUNT(*) > 1), "kanon_run_with_violating" AS (SELECT "class_rows" FROM "kanon_run_with_earlier_classes" "earlier_classes" WHERE "class_rows" <> "class_values" OR "class_rows" < 2 UNION ALL SELECT "class_rows" FROM "kanon_run_with_present_classes" "present_classes" WHERE "class_rows" <> "class_values" OR "class_rows" < 2) SELECT (SELECT COUNT(*) FROM "kanon_run_with_repeated" "repeated") AS "repeated_persons", (SELECT COUNT(*) FROM "kanon_run_with_violating" "violating") AS "violating_classes", (SELECT SUM("class_rows") FROM "kanon_run_with_violating" "violating") AS "violating_rows", (SELECT MIN("class_rows") FROM "kanon_run_with_earlier_classes" "earlier_classes") AS "smallest_earlier", (SELECT MIN("class_rows") FROM "kanon_run_with_present_classes" "present_classes") AS "smallest_present", (SELECT COUNT(*) FROM "kanon_run_with_earlier_classes" "earlier_classes" WHERE "class_rows" <> "class_values") + (SELECT COUNT(*) FROM "kanon_run_with_present_classes" "present_classes" WHERE "class_rows" <> "class_values") AS "repeating_classes", (SELECT SUM("moves"."persons") FROM "kanon_run_with_moves" "moves" JOIN "kanon_run_with_earlier_classes" "earlier_classes" ON "earlier_classes"."class_id" = "moves"."earlier_class" JOIN "kanon_run_with_present_classes" "present_classes" ON "present_classes"."class_id" = "moves"."present_class" LEFT JOIN "kanon_run_with_common" "common" ON "common"."earlier_class" = "moves"."earlier_class" AND "common"."present_class" = "moves"."present_class" WHERE COALESCE("common"."common_values", 0) <> "earlier_classes"."class_values" OR COALESCE("common"."common_values", 0) <> "present_classes"."class_values") AS "changed_persons", (SELECT SUM("persons") FROM "kanon_run_with_moves" "moves") AS "common_persons", (SELECT COUNT("person") FROM "kanon_run_with_earlier_rows" "earlier_rows") AS "earlier_persons", (SELECT COUNT("person") FROM "kanon_run_with_present_rows" "present_rows") AS "present_persons", (SELECT SUM(CASE WHEN "older_rows" > 0 AND "newer_rows" > 0 THEN 1 ELSE 0 END) FROM (SELECT "person", SUM("of_earlier") AS "older_rows", SUM(1 - "of_earlier") AS "newer_rows" FROM (SELECT "person", 1 AS "of_earlier" FROM "kanon_run_with_earlier_rows" "earlier_rows" UNION ALL SELECT "person", 0 AS "of_earlier" FROM "kanon_run_with_present_rows" "present_rows") "every_row" WHERE NOT "person" IS NULL GROUP BY "person") "every_person") AS "persons_of_both", COALESCE((SELECT SUM("class_rows") FROM "kanon_run_with_earlier_classes" "earlier_classes"), 0) + COALESCE((SELECT SUM("class_rows") FROM "kanon_run_with_present_classes" "present_classes"), 0) AS "judged_rows", (SELECT COUNT(*) FROM "clinic"."before" "checked") + (SELECT COUNT(*) FROM "clinic"."other" "checked") AS "all_rows" FROM DUAL;
 
--- «hierarchies/nesting 47»
-WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 23»,
+-- «hierarchies/nesting 43»
+WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 21»,
 
--- «hierarchies/nesting 49»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_people") "distinct_values") "labelled")
+-- «hierarchies/nesting 45»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_downcoded0_people" GROUP BY "q0") "distinct_values") "labelled")
 
--- «hierarchies/nesting 48»
-"kanon_run_lookup0" AS «hierarchies/nesting 49»
+-- «hierarchies/nesting 44»
+"kanon_run_lookup0" AS «hierarchies/nesting 45»
 
 -- hierarchies/nesting
-«hierarchies/nesting 47»
-«hierarchies/nesting 48»
+«hierarchies/nesting 43»
+«hierarchies/nesting 44»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 37»
-"kanon_run_lookup0" AS «hierarchies/nesting 49»,
+-- «hierarchies/coverage 46»
+"kanon_run_lookup0" AS «hierarchies/nesting 45»,
 
--- «hierarchies/coverage 38»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_people") "distinct_values") "labelled")
+-- «hierarchies/coverage 47»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_downcoded0_people" GROUP BY "q1") "distinct_values") "labelled")
 
 -- hierarchies/coverage
-«hierarchies/nesting 47»
-«hierarchies/coverage 37»
-"kanon_run_lookup1" AS «hierarchies/coverage 38»
+«hierarchies/nesting 43»
+«hierarchies/coverage 46»
+"kanon_run_lookup1" AS «hierarchies/coverage 47»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -4157,12 +4059,12 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 WITH "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/level_misses 26»
-"kanon_run_downcoded0_people" AS «hierarchies/nesting 23»,
+"kanon_run_downcoded0_people" AS «hierarchies/nesting 21»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/nesting 48»
+«hierarchies/nesting 44»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded0_classes") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -4178,7 +4080,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "cover"."label" AS "label0" FROM "kanon_run_downcoded0_people" "vectors" JOIN "kanon_run_downcoded0_cover0" "cover" ON ("vectors"."q0" = "cover"."value" OR ("vectors"."q0" IS NULL AND "cover"."value" IS NULL))),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 38»,
+"kanon_run_lookup1" AS «hierarchies/coverage 47»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_downcoded0_classes") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
@@ -4198,7 +4100,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 37»
+«hierarchies/coverage 46»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4216,7 +4118,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 37»
+«hierarchies/coverage 46»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4238,8 +4140,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded0_classes" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_classes") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_classes") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 47»
-«hierarchies/coverage 37»
+«hierarchies/nesting 43»
+«hierarchies/coverage 46»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4253,8 +4155,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_lowest" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 47»
-«hierarchies/coverage 37»
+«hierarchies/nesting 43»
+«hierarchies/coverage 46»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4267,30 +4169,30 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_minimal" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
 
--- «hierarchies/nesting 50»
-WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 23»,
+-- «hierarchies/nesting 46»
+WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 21»,
 
--- «hierarchies/nesting 52»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_people") "distinct_values") "labelled")
+-- «hierarchies/nesting 48»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_downcoded1_people" GROUP BY "q0") "distinct_values") "labelled")
 
--- «hierarchies/nesting 51»
-"kanon_run_lookup0" AS «hierarchies/nesting 52»
+-- «hierarchies/nesting 47»
+"kanon_run_lookup0" AS «hierarchies/nesting 48»
 
 -- hierarchies/nesting
-«hierarchies/nesting 50»
-«hierarchies/nesting 51»
+«hierarchies/nesting 46»
+«hierarchies/nesting 47»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 39»
-"kanon_run_lookup0" AS «hierarchies/nesting 52»,
+-- «hierarchies/coverage 48»
+"kanon_run_lookup0" AS «hierarchies/nesting 48»,
 
--- «hierarchies/coverage 40»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") "distinct_values") "labelled")
+-- «hierarchies/coverage 49»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_downcoded1_people" GROUP BY "q1") "distinct_values") "labelled")
 
 -- hierarchies/coverage
-«hierarchies/nesting 50»
-«hierarchies/coverage 39»
-"kanon_run_lookup1" AS «hierarchies/coverage 40»
+«hierarchies/nesting 46»
+«hierarchies/coverage 48»
+"kanon_run_lookup1" AS «hierarchies/coverage 49»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -4299,16 +4201,16 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/level_misses 28»
-"kanon_run_downcoded1_people" AS «hierarchies/nesting 23»,
+"kanon_run_downcoded1_people" AS «hierarchies/nesting 21»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/nesting 51»
+«hierarchies/nesting 47»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded1_classes") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 40»,
+"kanon_run_lookup1" AS «hierarchies/coverage 49»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT "lookup"."value" AS "value", 0 AS "label_level", COALESCE("lookup"."c0", 0) AS "label_number", (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup"."l0" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("lookup"."l0" AS VARCHAR2(4000)), '0'), '.') ELSE CAST("lookup"."l0" AS VARCHAR2(4000)) END) AS "label" FROM "kanon_run_lookup1" "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") "occurring" ON ("lookup"."value" = "occurring"."value" OR ("lookup"."value" IS NULL AND "occurring"."value" IS NULL)) UNION ALL SELECT "lookup"."value" AS "value", 1 AS "label_level", 0 AS "label_number", (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup"."l1" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("lookup"."l1" AS VARCHAR2(4000)), '0'), '.') ELSE CAST("lookup"."l1" AS VARCHAR2(4000)) END) AS "label" FROM "kanon_run_lookup1" "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") "occurring" ON ("lookup"."value" = "occurring"."value" OR ("lookup"."value" IS NULL AND "occurring"."value" IS NULL))),
@@ -4343,7 +4245,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 39»
+«hierarchies/coverage 48»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4361,7 +4263,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 39»
+«hierarchies/coverage 48»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4380,8 +4282,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded1_classes" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_classes") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_classes") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 50»
-«hierarchies/coverage 39»
+«hierarchies/nesting 46»
+«hierarchies/coverage 48»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4395,8 +4297,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_lowest" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 50»
-«hierarchies/coverage 39»
+«hierarchies/nesting 46»
+«hierarchies/coverage 48»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4409,17 +4311,17 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_minimal" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
 
--- «hierarchies/coverage 41»
-"kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_people") "found" LEFT JOIN «hierarchies/coverage 10» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0"),
+-- «hierarchies/coverage 50»
+"kanon_run_lookup0" AS (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_consistent_people" GROUP BY "q0") "found" LEFT JOIN «hierarchies/coverage 11» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0"),
 
 -- hierarchies/coverage
-«hierarchies/nesting 26»
-"kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 41»
-«hierarchies/coverage 20»
+«hierarchies/nesting 24»
+"kanon_run_domain0" AS «hierarchies/coverage 9»,
+«hierarchies/coverage 50»
+«hierarchies/coverage 21»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
-«hierarchies/coverage 22»;
+«hierarchies/coverage 23»;
 
 -- «disclosure/attacks/consistent 10»
 "kanon_run_consistent_places0" AS (SELECT "value", "label", ROW_NUMBER() OVER (ORDER BY "sort") AS "place" FROM (SELECT "own"."value" AS "value", CAST("own"."l0" AS VARCHAR2(4000)) AS "label", CAST("positions"."l1" AS INT) AS "sort" FROM "kanon_run_lookup0" "own" JOIN "kanon_run_consistent_positions0" "positions" ON "own"."l0" = "positions"."l0" WHERE NOT "own"."value" IS NULL AND NOT "own"."l0" IS NULL) "sortable"),
@@ -4440,10 +4342,10 @@ UNION ALL
 "kanon_run_consistent_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM (SELECT "value", «disclosure/attacks/counted 8» AS "label" FROM "kanon_run_lookup1" WHERE "value" IS NULL OR NOT "l0" IS NULL UNION ALL SELECT "value", «disclosure/attacks/counted 9» AS "label" FROM "kanon_run_lookup1" UNION ALL SELECT "places"."value" AS "value", "ranges"."label" AS "label" FROM "kanon_run_consistent_ranges1" "ranges" CROSS JOIN "kanon_run_consistent_places1" "places" WHERE "places"."place" >= "ranges"."low_place" AND "places"."place" <= "ranges"."high_place" UNION ALL SELECT "own"."value" AS "value", "ranges"."label" AS "label" FROM "kanon_run_consistent_ranges1" "ranges" CROSS JOIN "kanon_run_lookup1" "own" WHERE "ranges"."has_null" = 1 AND "own"."value" IS NULL) "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- disclosure/attacks/consistent
-«hierarchies/nesting 26»
+«hierarchies/nesting 24»
 «disclosure/attacks/consistent 1»
-"kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 41»
+"kanon_run_domain0" AS «hierarchies/coverage 9»,
+«hierarchies/coverage 50»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL
@@ -4460,9 +4362,9 @@ SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('1' AS VARCHAR2(4000)) AS "l1" 
 «disclosure/attacks/consistent 7»;
 
 -- disclosure/attacks/graph
-«hierarchies/nesting 26»
-"kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 41»
+«hierarchies/nesting 24»
+"kanon_run_domain0" AS «hierarchies/coverage 9»,
+«hierarchies/coverage 50»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL
@@ -4480,9 +4382,9 @@ SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('1' AS VARCHAR2(4000)) AS "l1" 
 «disclosure/attacks/graph 1»;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 26»
-"kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 41»
+«hierarchies/nesting 24»
+"kanon_run_domain0" AS «hierarchies/coverage 9»,
+«hierarchies/coverage 50»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
@@ -4502,8 +4404,8 @@ SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('1' AS VARCHAR2(4000)) AS "l1" 
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
-"kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 41»
+"kanon_run_domain0" AS «hierarchies/coverage 9»,
+«hierarchies/coverage 50»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL

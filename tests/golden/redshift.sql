@@ -7,6 +7,15 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."age" AS "q0", C
 -- frequency/totals
 SELECT (SELECT SUM("row_count") FROM "kanon_run_raw") AS "row_count", (SELECT SUM("row_count") FROM "kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL) AS "null_rows", NULL AS "persons", NULL AS "kept_persons", NULL AS "most_vectors", NULL AS "unknown_rows";
 
+-- engines/scratch/domain
+CREATE TEMPORARY TABLE "kanon_run_domain1" ("l0" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL, "l1" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL, "l2" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL);
+
+-- engines/scratch/load
+INSERT INTO "kanon_run_domain1" VALUES
+  ('M', 'x', '*'),
+  ('it\'s', 'x', '*'),
+  ('F\\', 'y', '*');
+
 -- hierarchies/range
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_raw") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
@@ -20,22 +29,13 @@ SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "ka
 (CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN CAST(FLOOR((CAST("value" AS DECIMAL(28, 10)) - CASE WHEN CAST("value" AS DECIMAL(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) < 0 THEN '< 0.0' WHEN CAST(FLOOR((CAST("value" AS DECIMAL(28, 10)) - CASE WHEN CAST("value" AS DECIMAL(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) >= 800 THEN '>= 80.0' ELSE '[' || CASE WHEN «hierarchies/lookup_rules 2» < 0 THEN '0.0' ELSE CAST(CAST(CAST(«hierarchies/lookup_rules 2» AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS VARCHAR(MAX)) END || ', ' || CASE WHEN «hierarchies/lookup_rules 3» > 800 THEN '80.0' ELSE CAST(CAST(CAST(«hierarchies/lookup_rules 3» AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS VARCHAR(MAX)) END || ')' END) END, 'case_sensitive')
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
-
--- engines/scratch/domain
-CREATE TEMPORARY TABLE "kanon_run_domain1" ("l0" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL, "l1" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL, "l2" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL);
-
--- engines/scratch/load
-INSERT INTO "kanon_run_domain1" VALUES
-  ('M', 'x', '*'),
-  ('it\'s', 'x', '*'),
-  ('F\\', 'y', '*');
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q0") AS "distinct_values") AS "labelled";
 
 -- «hierarchies/lookup_rows 1»
 (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_domain1")
 
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_raw") AS "found" LEFT JOIN «hierarchies/lookup_rows 1» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0";
+CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q1") AS "found" LEFT JOIN «hierarchies/lookup_rows 1» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0";
 
 -- «hierarchies/blank_ends 1»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' '
@@ -50,9 +50,7 @@ SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_domain1" AS "checked" WHERE RIGH
 «hierarchies/blank_ends 2»;
 
 -- hierarchies/nesting
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
 -- «hierarchies/coverage 1»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
@@ -65,35 +63,32 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 UNION ALL
 «hierarchies/coverage 2»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+-- «frequency/label_numbers 1»
+SELECT 0 AS "attribute", 0 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c0" AS "among_all", MAX("d0") AS "among_siblings", MAX("s0") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup0" GROUP BY "c0") AS "labelled"
+
+-- «frequency/label_numbers 2»
+SELECT 0 AS "attribute", 1 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c1" AS "among_all", MAX("c1") AS "among_siblings", MAX("s1") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup0" GROUP BY "c1") AS "labelled"
+
+-- «frequency/label_numbers 3»
+SELECT 1 AS "attribute", 0 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c0" AS "among_all", MAX("d0") AS "among_siblings", MAX("s0") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup1" GROUP BY "c0") AS "labelled"
+
+-- «frequency/label_numbers 4»
+SELECT 1 AS "attribute", 1 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c1" AS "among_all", MAX("c1") AS "among_siblings", MAX("s1") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup1" GROUP BY "c1") AS "labelled"
+
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled";
+«frequency/label_numbers 4»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c1" AS "code2", "lookup1"."c0" AS "code3", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL));
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_raw";
-
--- «frequency/marginals 1»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code1" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code1") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup0") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- «frequency/marginals 2»
-SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code0" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code0") AS "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_run_lookup0") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code3" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code3") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code"
-UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code2" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code2") AS "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code";
 
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM "kanon_run_frequency") AS "row_count";
@@ -179,10 +174,10 @@ DROP TABLE IF EXISTS "kanon_run_frequency";
 DROP TABLE IF EXISTS "kanon_run_lookup1";
 
 -- engines/scratch/drop
-DROP TABLE IF EXISTS "kanon_run_domain1";
+DROP TABLE IF EXISTS "kanon_run_lookup0";
 
 -- engines/scratch/drop
-DROP TABLE IF EXISTS "kanon_run_lookup0";
+DROP TABLE IF EXISTS "kanon_run_domain1";
 
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM (
@@ -195,10 +190,10 @@ SELECT * FROM clinic_visits
 ) AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."zip" AS VARCHAR(MAX)), 'case_sensitive'), "kanon_source"."born";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST("value" AS VARCHAR(MAX))) > 3 THEN SUBSTRING(CAST("value" AS VARCHAR(MAX)) FROM 1 FOR 3) || REPEAT('*', LENGTH(CAST("value" AS VARCHAR(MAX))) - 3) ELSE CAST("value" AS VARCHAR(MAX)) END) END, 'case_sensitive') AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST("value" AS VARCHAR(MAX))) > 3 THEN SUBSTRING(CAST("value" AS VARCHAR(MAX)) FROM 1 FOR 3) || REPEAT('*', LENGTH(CAST("value" AS VARCHAR(MAX))) - 3) ELSE CAST("value" AS VARCHAR(MAX)) END) END, 'case_sensitive') AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q0") AS "distinct_values") AS "labelled";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2") - 1 AS BIGINT) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3") AS BIGINT) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3") - 1 AS BIGINT) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INTEGER) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4") AS BIGINT) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INTEGER) AS "s4", '*' AS "l5" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(CAST("value" AS DATE) AS VARCHAR(MAX))) END, 'case_sensitive') AS "l1", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM "value") AS VARCHAR(MAX)) || CASE WHEN EXTRACT(MONTH FROM "value") < 10 THEN '-0' ELSE '-' END || CAST(EXTRACT(MONTH FROM "value") AS VARCHAR(MAX))) END, 'case_sensitive') AS "l2", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM "value") AS VARCHAR(MAX)) || CASE WHEN EXTRACT(MONTH FROM "value") <= 3 THEN '-Q1' WHEN EXTRACT(MONTH FROM "value") <= 6 THEN '-Q2' WHEN EXTRACT(MONTH FROM "value") <= 9 THEN '-Q3' ELSE '-Q4' END) END, 'case_sensitive') AS "l3", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM "value") - MOD((MOD(EXTRACT(YEAR FROM "value"), 10)) + 10, 10) AS VARCHAR(MAX)) || '-' || CAST(EXTRACT(YEAR FROM "value") - MOD((MOD(EXTRACT(YEAR FROM "value"), 10)) + 10, 10) + 9 AS VARCHAR(MAX))) END, 'case_sensitive') AS "l4" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
+CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2") - 1 AS BIGINT) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3") AS BIGINT) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3") - 1 AS BIGINT) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INTEGER) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4") AS BIGINT) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INTEGER) AS "s4", '*' AS "l5" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(CAST("value" AS DATE) AS VARCHAR(MAX))) END, 'case_sensitive') AS "l1", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM "value") AS VARCHAR(MAX)) || CASE WHEN EXTRACT(MONTH FROM "value") < 10 THEN '-0' ELSE '-' END || CAST(EXTRACT(MONTH FROM "value") AS VARCHAR(MAX))) END, 'case_sensitive') AS "l2", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM "value") AS VARCHAR(MAX)) || CASE WHEN EXTRACT(MONTH FROM "value") <= 3 THEN '-Q1' WHEN EXTRACT(MONTH FROM "value") <= 6 THEN '-Q2' WHEN EXTRACT(MONTH FROM "value") <= 9 THEN '-Q3' ELSE '-Q4' END) END, 'case_sensitive') AS "l3", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM "value") - MOD((MOD(EXTRACT(YEAR FROM "value"), 10)) + 10, 10) AS VARCHAR(MAX)) || '-' || CAST(EXTRACT(YEAR FROM "value") - MOD((MOD(EXTRACT(YEAR FROM "value"), 10)) + 10, 10) + 9 AS VARCHAR(MAX))) END, 'case_sensitive') AS "l4" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q1") AS "distinct_values") AS "labelled";
 
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l2", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l3", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l4", 'case_sensitive')), 1) = ' ';
@@ -222,53 +217,35 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 UNION ALL
 «hierarchies/coverage 3»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+-- «frequency/label_numbers 5»
+SELECT 1 AS "attribute", 1 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c1" AS "among_all", MAX("d1") AS "among_siblings", MAX("s1") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup1" GROUP BY "c1") AS "labelled"
+
+-- «frequency/label_numbers 6»
+SELECT 1 AS "attribute", 2 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c2" AS "among_all", MAX("d2") AS "among_siblings", MAX("s2") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup1" GROUP BY "c2") AS "labelled"
+
+-- «frequency/label_numbers 7»
+SELECT 1 AS "attribute", 3 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c3" AS "among_all", MAX("d3") AS "among_siblings", MAX("s3") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup1" GROUP BY "c3") AS "labelled"
+
+-- «frequency/label_numbers 8»
+SELECT 1 AS "attribute", 4 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c4" AS "among_all", MAX("c4") AS "among_siblings", MAX("s4") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup1" GROUP BY "c4") AS "labelled"
+
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("d1") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 5»
 UNION ALL
-SELECT 1 AS "attribute", 2 AS "level", MAX("c2") AS "most_labels", MAX("d2") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 6»
 UNION ALL
-SELECT 1 AS "attribute", 3 AS "level", MAX("c3") AS "most_labels", MAX("d3") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 7»
 UNION ALL
-SELECT 1 AS "attribute", 4 AS "level", MAX("c4") AS "most_labels", MAX("c4") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled";
+«frequency/label_numbers 8»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw" WHERE NOT "q0" IS NULL AND NOT "q1" IS NULL) AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL));
-
--- «frequency/marginals 3»
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code6" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code6") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- «frequency/marginals 4»
-SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code5" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code5") AS "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- «frequency/marginals 5»
-SELECT 1 AS "attribute", 2 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code4" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code4") AS "labels" JOIN (SELECT DISTINCT "c2" AS "code", "s2" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- «frequency/marginals 6»
-SELECT 1 AS "attribute", 3 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code3" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code3") AS "labels" JOIN (SELECT DISTINCT "c3" AS "code", "s3" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- «frequency/marginals 7»
-SELECT 1 AS "attribute", 4 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code2" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code2") AS "labels" JOIN (SELECT DISTINCT "c4" AS "code", "s4" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 3»
-UNION ALL
-«frequency/marginals 4»
-UNION ALL
-«frequency/marginals 5»
-UNION ALL
-«frequency/marginals 6»
-UNION ALL
-«frequency/marginals 7»;
 
 -- evaluate/node
 SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN "satisfied" = 1 THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN "satisfied" = 1 THEN 0 ELSE "class_rows" END) AS "suppressed", 0 AS "suppressed_monotone", SUM("class_rows") AS "judged_rows", SUM("class_size") AS "judged_sizes", SUM(CASE WHEN NOT ("satisfied" = 1) THEN "class_rows" * LN("sharing_0") ELSE 0 END) AS "suppressed_log_0", SUM(CASE WHEN NOT ("satisfied" = 1) THEN "class_rows" * LN("sharing_1") ELSE 0 END) AS "suppressed_log_1" FROM (SELECT "flagged".*, SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) OVER (PARTITION BY "z0") AS "sharing_0", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) OVER (PARTITION BY "z1") AS "sharing_1" FROM (SELECT "k0", "k1", "z0", "z1", "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "code1" AS "k0", "code6" AS "k1", CAST(SUM("row_count") AS BIGINT) AS "class_rows", CAST(SUM("row_count") AS BIGINT) AS "class_size", MIN("code1") AS "z0", MIN("code6") AS "z1" FROM "kanon_run_frequency" GROUP BY "code1", "code6") AS "classes") AS "flagged") AS "classes";
@@ -305,7 +282,7 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT COLLATE(CAST("kanon_source"."ag
 SELECT (SELECT SUM("row_count") FROM "kanon_run_raw") AS "row_count", (SELECT SUM("row_count") FROM "kanon_run_raw" WHERE "q0" IS NULL) AS "null_rows", NULL AS "persons", NULL AS "kept_persons", NULL AS "most_vectors", NULL AS "unknown_rows";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS((CAST(((FLOOR(CAST("value" AS DOUBLE PRECISION) / 10)) - MOD(FLOOR(CAST("value" AS DOUBLE PRECISION) / 10), 2)) / (2) AS BIGINT) * 20)) < 1e18 AND (CAST(((FLOOR(CAST("value" AS DOUBLE PRECISION) / 10)) - MOD(FLOOR(CAST("value" AS DOUBLE PRECISION) / 10), 2)) / (2) AS BIGINT) * 20) = FLOOR((CAST(((FLOOR(CAST("value" AS DOUBLE PRECISION) / 10)) - MOD(FLOOR(CAST("value" AS DOUBLE PRECISION) / 10), 2)) / (2) AS BIGINT) * 20)) THEN CAST(CAST((CAST(((FLOOR(CAST("value" AS DOUBLE PRECISION) / 10)) - MOD(FLOOR(CAST("value" AS DOUBLE PRECISION) / 10), 2)) / (2) AS BIGINT) * 20) AS BIGINT) AS VARCHAR(MAX)) ELSE CAST((CAST(((FLOOR(CAST("value" AS DOUBLE PRECISION) / 10)) - MOD(FLOOR(CAST("value" AS DOUBLE PRECISION) / 10), 2)) / (2) AS BIGINT) * 20) AS VARCHAR(MAX)) END) END, 'case_sensitive') AS "l1", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST((CASE WHEN "value" < 40 THEN 'young' END) AS VARCHAR(MAX))) END, 'case_sensitive') AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS((CAST(((FLOOR(CAST("value" AS DOUBLE PRECISION) / 10)) - MOD(FLOOR(CAST("value" AS DOUBLE PRECISION) / 10), 2)) / (2) AS BIGINT) * 20)) < 1e18 AND (CAST(((FLOOR(CAST("value" AS DOUBLE PRECISION) / 10)) - MOD(FLOOR(CAST("value" AS DOUBLE PRECISION) / 10), 2)) / (2) AS BIGINT) * 20) = FLOOR((CAST(((FLOOR(CAST("value" AS DOUBLE PRECISION) / 10)) - MOD(FLOOR(CAST("value" AS DOUBLE PRECISION) / 10), 2)) / (2) AS BIGINT) * 20)) THEN CAST(CAST((CAST(((FLOOR(CAST("value" AS DOUBLE PRECISION) / 10)) - MOD(FLOOR(CAST("value" AS DOUBLE PRECISION) / 10), 2)) / (2) AS BIGINT) * 20) AS BIGINT) AS VARCHAR(MAX)) ELSE CAST((CAST(((FLOOR(CAST("value" AS DOUBLE PRECISION) / 10)) - MOD(FLOOR(CAST("value" AS DOUBLE PRECISION) / 10), 2)) / (2) AS BIGINT) * 20) AS VARCHAR(MAX)) END) END, 'case_sensitive') AS "l1", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST((CASE WHEN "value" < 40 THEN 'young' END) AS VARCHAR(MAX))) END, 'case_sensitive') AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q0") AS "distinct_values") AS "labelled";
 
 -- «hierarchies/blank_ends 3»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l2", 'case_sensitive')), 1) = ' '
@@ -321,22 +298,15 @@ SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 -- hierarchies/coverage
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("d1") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+SELECT 0 AS "attribute", 1 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c1" AS "among_all", MAX("d1") AS "among_siblings", MAX("s1") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup0" GROUP BY "c1") AS "labelled"
 UNION ALL
-SELECT 0 AS "attribute", 2 AS "level", MAX("c2") AS "most_labels", MAX("c2") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled";
+SELECT 0 AS "attribute", 2 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c2" AS "among_all", MAX("c2") AS "among_siblings", MAX("s2") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup0" GROUP BY "c2") AS "labelled";
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c2" AS "code0", "lookup0"."c1" AS "code1", "lookup0"."c0" AS "code2", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL));
-
--- frequency/marginals
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code2" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code2") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup0") AS "sizes" ON "labels"."code" = "sizes"."code"
-UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code1" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code1") AS "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_run_lookup0") AS "sizes" ON "labels"."code" = "sizes"."code"
-UNION ALL
-SELECT 0 AS "attribute", 2 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code0" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code0") AS "labels" JOIN (SELECT DISTINCT "c2" AS "code", "s2" AS "label_size" FROM "kanon_run_lookup0") AS "sizes" ON "labels"."code" = "sizes"."code";
 
 -- evaluate/node
 SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE "class_rows" END) AS "suppressed", 0 AS "suppressed_monotone", SUM("class_rows") AS "judged_rows", SUM("class_size") AS "judged_sizes", SUM(CASE WHEN ("class_size" >= 3) THEN CAST("class_rows" AS DOUBLE PRECISION) ELSE 0 END) AS "kept_vectors", SUM(CAST("class_rows" AS DOUBLE PRECISION)) AS "vectors" FROM (SELECT CAST(SUM("row_count") AS BIGINT) AS "class_rows", CAST(SUM("row_count") AS BIGINT) AS "class_size" FROM "kanon_run_frequency" GROUP BY "code2") AS "classes";
@@ -369,7 +339,7 @@ SELECT COUNT(*) AS "blank_ends" FROM "clinic"."visits" AS "checked" WHERE RIGHT(
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", COLLATE(CAST("kanon_source"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'), COLLATE(CAST("kanon_source"."dx" AS VARCHAR(MAX)), 'case_sensitive');
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q0") AS "distinct_values") AS "labelled";
 
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ';
@@ -380,8 +350,11 @@ SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_v
 -- hierarchies/coverage
 «hierarchies/coverage 4»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled";
+-- «frequency/label_numbers 9»
+SELECT 0 AS "attribute", 0 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c0" AS "among_all", MAX("c0") AS "among_siblings", MAX("s0") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup0" GROUP BY "c0") AS "labelled"
+
+-- frequency/label_numbers
+«frequency/label_numbers 9»;
 
 -- frequency/sensitive
 CREATE TEMPORARY TABLE "kanon_run_sensitive0" AS SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE CAST(ROW_NUMBER() OVER (ORDER BY "value") AS INTEGER) END AS "code", CAST("reference_count" AS BIGINT) AS "reference_count", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share" FROM (SELECT "v0" AS "value", SUM("row_count") AS "reference_count" FROM "kanon_run_raw" GROUP BY "v0") AS "value_counts";
@@ -391,12 +364,6 @@ CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c0" AS "code0", 
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL));
-
--- «frequency/marginals 8»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code0" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code0") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup0") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- frequency/marginals
-«frequency/marginals 8»;
 
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM "kanon_run_frequency") + (SELECT COUNT(*) FROM "kanon_run_values0") AS "row_count";
@@ -468,44 +435,31 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."age" AS "q0", C
 (CAST(FLOOR((CAST("value" AS DECIMAL(28, 10)) - CASE WHEN CAST("value" AS DECIMAL(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 1) AS BIGINT) - MOD((MOD(CAST(FLOOR((CAST("value" AS DECIMAL(28, 10)) - CASE WHEN CAST("value" AS DECIMAL(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 1) AS BIGINT) - 0, 5)) + 5, 5))
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE ('[' || CAST(«hierarchies/lookup_rules 4» AS VARCHAR(MAX)) || ', ' || CAST((«hierarchies/lookup_rules 4» + 5) AS VARCHAR(MAX)) || ')') END, 'case_sensitive') AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE ('[' || CAST(«hierarchies/lookup_rules 4» AS VARCHAR(MAX)) || ', ' || CAST((«hierarchies/lookup_rules 4» + 5) AS VARCHAR(MAX)) || ')') END, 'case_sensitive') AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q0") AS "distinct_values") AS "labelled";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
+CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q1") AS "distinct_values") AS "labelled";
 
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ';
-
--- hierarchies/nesting
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled";
+SELECT 1 AS "attribute", 0 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c0" AS "among_all", MAX("c0") AS "among_siblings", MAX("s0") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup1" GROUP BY "c0") AS "labelled";
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c0" AS "code2", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "v0", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) JOIN "kanon_run_sensitive0" AS "sensitive" ON ("vectors"."v0" = "sensitive"."value" OR ("vectors"."v0" IS NULL AND "sensitive"."value" IS NULL));
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c0" AS "code2", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0", "q1") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL));
-
--- «frequency/marginals 9»
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code2" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code2") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 9»;
 
 -- «evaluate/node 4»
 (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "code1" AS "k0", "code2" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM "kanon_run_values0" GROUP BY "code1", "code2", "value_code") AS "counted")
@@ -535,13 +489,10 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT COLLATE(CAST("kanon_source"."ag
 SELECT (SELECT SUM("row_count") FROM "kanon_run_raw") AS "row_count", (SELECT SUM("row_count") FROM "kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL OR "q2" IS NULL) AS "null_rows", NULL AS "persons", NULL AS "kept_persons", NULL AS "most_vectors", NULL AS "unknown_rows";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q2" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
+CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT "q2" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q2") AS "distinct_values") AS "labelled";
 
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup2" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ';
-
--- hierarchies/nesting
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
 -- «hierarchies/coverage 5»
 SELECT 2 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup2") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup2" AS "labels" JOIN (SELECT "q2" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw" GROUP BY "q2") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
@@ -553,26 +504,20 @@ UNION ALL
 UNION ALL
 «hierarchies/coverage 5»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+-- «frequency/label_numbers 10»
+SELECT 2 AS "attribute", 0 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c0" AS "among_all", MAX("c0") AS "among_siblings", MAX("s0") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup2" GROUP BY "c0") AS "labelled"
+
+-- frequency/label_numbers
+«frequency/label_numbers 9»
 UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 4»
 UNION ALL
-SELECT 2 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS "most_siblings" FROM "kanon_run_lookup2" AS "labelled";
+«frequency/label_numbers 10»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", "lookup1"."c1" AS "code1", "lookup1"."c0" AS "code2", "lookup2"."c0" AS "code3", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "q2", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) JOIN "kanon_run_lookup2" AS "lookup2" ON ("vectors"."q2" = "lookup2"."value" OR ("vectors"."q2" IS NULL AND "lookup2"."value" IS NULL));
-
--- frequency/marginals
-«frequency/marginals 8»
-UNION ALL
-«frequency/marginals 9»
-UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code1" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code1") AS "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code"
-UNION ALL
-SELECT 2 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code3" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code3") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup2") AS "sizes" ON "labels"."code" = "sizes"."code";
 
 -- «evaluate/partitions/order 1»
 (SELECT "used"."code" AS "code", "used"."label" AS "label", CASE WHEN "used"."label" IS NULL THEN 1 ELSE 0 END AS "is_null", "used"."sort" AS "sort", COALESCE("counted"."row_count", 0) AS "row_count" FROM "kanon_run_with_used" AS "used" LEFT JOIN "kanon_run_with_counted" AS "counted" ON "used"."code" = "counted"."code")
@@ -639,26 +584,26 @@ CREATE TEMPORARY TABLE "kanon_run_coded2" AS SELECT "labels"."value", "labels"."
 -- evaluate/partitions/encode
 CREATE TEMPORARY TABLE "kanon_run_intervals" AS SELECT "chosen0"."c1" + "chosen1"."c1" * 2 + "chosen2"."c1" * 4 AS "code0", "vectors"."row_count" AS "row_count" FROM "kanon_run_frequency" AS "vectors" JOIN (SELECT DISTINCT "original", "c0", "d0", "c1" FROM "kanon_run_coded0") AS "chosen0" ON "vectors"."code0" = "chosen0"."original" JOIN (SELECT DISTINCT "original", "c0", "d0", "c1" FROM "kanon_run_coded1") AS "chosen1" ON "vectors"."code2" = "chosen1"."original" JOIN (SELECT DISTINCT "original", "c0", "d0", "c1" FROM "kanon_run_coded2") AS "chosen2" ON "vectors"."code3" = "chosen2"."original";
 
--- «frequency/marginals 10»
+-- «frequency/marginals 1»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT ("code0" & 1) AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_intervals" GROUP BY ("code0" & 1)) AS "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s0" AS "label_size" FROM "kanon_run_coded0") AS "sizes" ON "labels"."code" = "sizes"."code"
 
--- «frequency/marginals 11»
+-- «frequency/marginals 2»
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT ("code0" & 1) AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_intervals" GROUP BY ("code0" & 1)) AS "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_run_coded0") AS "sizes" ON "labels"."code" = "sizes"."code"
 
--- «frequency/marginals 12»
+-- «frequency/marginals 3»
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT ("code0" & 2) AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_intervals" GROUP BY ("code0" & 2)) AS "labels" JOIN (SELECT DISTINCT "c1" * 2 AS "code", "s0" AS "label_size" FROM "kanon_run_coded1") AS "sizes" ON "labels"."code" = "sizes"."code"
 
--- «frequency/marginals 13»
+-- «frequency/marginals 4»
 SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT ("code0" & 2) AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_intervals" GROUP BY ("code0" & 2)) AS "labels" JOIN (SELECT DISTINCT "c1" * 2 AS "code", "s1" AS "label_size" FROM "kanon_run_coded1") AS "sizes" ON "labels"."code" = "sizes"."code"
 
 -- frequency/marginals
-«frequency/marginals 10»
+«frequency/marginals 1»
 UNION ALL
-«frequency/marginals 11»
+«frequency/marginals 2»
 UNION ALL
-«frequency/marginals 12»
+«frequency/marginals 3»
 UNION ALL
-«frequency/marginals 13»
+«frequency/marginals 4»
 UNION ALL
 SELECT 2 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT ("code0" & 4) AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_intervals" GROUP BY ("code0" & 4)) AS "labels" JOIN (SELECT DISTINCT "c1" * 4 AS "code", "s0" AS "label_size" FROM "kanon_run_coded2") AS "sizes" ON "labels"."code" = "sizes"."code"
 UNION ALL
@@ -842,13 +787,13 @@ WITH "kanon_run_with_rolled" AS (SELECT "map0"."interval_number" AS "f0", "map1"
 CREATE TEMPORARY TABLE "kanon_run_intervals" AS SELECT "chosen0"."c1" + "chosen1"."c1" * 2 AS "code0", "vectors"."person_count" AS "person_count", "vectors"."row_count" AS "row_count" FROM "kanon_run_frequency" AS "vectors" JOIN (SELECT DISTINCT "original", "c0", "d0", "c1" FROM "kanon_run_coded0") AS "chosen0" ON "vectors"."code1" = "chosen0"."original" JOIN (SELECT DISTINCT "original", "c0", "d0", "c1" FROM "kanon_run_coded1") AS "chosen1" ON "vectors"."code3" = "chosen1"."original";
 
 -- frequency/marginals
-«frequency/marginals 10»
+«frequency/marginals 1»
 UNION ALL
-«frequency/marginals 11»
+«frequency/marginals 2»
 UNION ALL
-«frequency/marginals 12»
+«frequency/marginals 3»
 UNION ALL
-«frequency/marginals 13»;
+«frequency/marginals 4»;
 
 -- evaluate/node
 SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE "class_rows" END) AS "suppressed", 0 AS "suppressed_monotone", SUM("class_rows") AS "judged_rows", SUM("class_size") AS "judged_sizes", SUM(CASE WHEN ("class_size" >= 3) THEN "class_rows" * "class_rows" ELSE 0 END) AS "kept_squares", SUM("class_rows" * "class_rows") AS "squares" FROM (SELECT CAST(SUM("row_count") AS BIGINT) AS "class_rows", CAST(SUM("person_count") AS BIGINT) AS "class_size" FROM "kanon_run_intervals" GROUP BY "code0") AS "classes";
@@ -954,15 +899,10 @@ INSERT INTO "kanon_run_domain_sensitive1" VALUES
   ('b\\', 'w', 'z', '*');
 
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup_sensitive1" AS SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT DISTINCT "v1" AS "value" FROM "kanon_run_raw") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2" FROM "kanon_run_domain_sensitive1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0";
+CREATE TEMPORARY TABLE "kanon_run_lookup_sensitive1" AS SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT "v1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "v1") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2" FROM "kanon_run_domain_sensitive1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0";
 
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_domain_sensitive1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l2", 'case_sensitive')), 1) = ' ';
-
--- hierarchies/nesting
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain_sensitive1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_domain_sensitive1" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
 -- hierarchies/coverage
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup_sensitive1" AS "labels" JOIN (SELECT "v1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw" GROUP BY "v1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -1181,7 +1121,7 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT COLLATE(CAST("kanon_source"."se
 CREATE TEMPORARY TABLE "kanon_run_known" AS SELECT "q0", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw" UNION ALL SELECT "q0", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_population0";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_known") AS "distinct_values") AS "labelled";
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_known" GROUP BY "q0") AS "distinct_values") AS "labelled";
 
 -- hierarchies/coverage
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -1571,20 +1511,20 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."weight" AS "q0"
 -- frequency/totals
 SELECT (SELECT SUM("row_count") FROM "kanon_run_raw") AS "row_count", (SELECT SUM("row_count") FROM "kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL OR "q2" IS NULL) AS "null_rows", (SELECT COUNT(DISTINCT "unit") FROM "kanon_run_raw") AS "persons", NULL AS "kept_persons", (SELECT MAX("vectors") FROM (SELECT "unit", COUNT(*) AS "vectors" FROM (SELECT DISTINCT "unit", "q0", "q1", "q2" FROM "kanon_run_raw" WHERE NOT "unit" IS NULL) AS "person_vectors" GROUP BY "unit") AS "vectors_per_person") AS "most_vectors", (SELECT SUM("row_count") FROM "kanon_run_raw" WHERE "unit" IS NULL) AS "unknown_rows";
 
--- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS("value") < 1e18 AND "value" = FLOOR("value") THEN CAST(CAST("value" AS BIGINT) AS VARCHAR(MAX)) ELSE CAST("value" AS VARCHAR(MAX)) END) END, 'case_sensitive') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR("value"))) < 1e18 AND (FLOOR("value")) = FLOOR((FLOOR("value"))) THEN CAST(CAST((FLOOR("value")) AS BIGINT) AS VARCHAR(MAX)) ELSE CAST((FLOOR("value")) AS VARCHAR(MAX)) END) END, 'case_sensitive') AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
-
 -- hierarchies/copy
 CREATE TEMPORARY TABLE "kanon_run_domain1" AS SELECT COLLATE(CAST("person" AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAST("age" AS VARCHAR(MAX)), 'case_sensitive') AS "l1", COLLATE(CAST("sex" AS VARCHAR(MAX)), 'case_sensitive') AS "l2", COLLATE(CAST("weight" AS VARCHAR(MAX)), 'case_sensitive') AS "l3", COLLATE(CAST("dx" AS VARCHAR(MAX)), 'case_sensitive') AS "l4", COLLATE(CAST("seen" AS VARCHAR(MAX)), 'case_sensitive') AS "l5" FROM "clinic"."sexes";
 
 -- hierarchies/domain_summary
 SELECT (SELECT COUNT(*) FROM "kanon_run_domain1") AS "row_count", (SELECT COUNT(*) FROM "kanon_run_domain1" WHERE "l0" IS NULL OR "l1" IS NULL OR "l2" IS NULL OR "l3" IS NULL OR "l4" IS NULL OR "l5" IS NULL) AS "missing_labels", (SELECT COUNT(*) FROM (SELECT "l0" FROM "kanon_run_domain1" GROUP BY "l0" HAVING COUNT(*) > 1) AS "repeated") AS "repeated_values", (SELECT COUNT(DISTINCT "l5") FROM "kanon_run_domain1") AS "top_labels", (SELECT MIN("l5") FROM "kanon_run_domain1") AS "top_label";
 
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS("value") < 1e18 AND "value" = FLOOR("value") THEN CAST(CAST("value" AS BIGINT) AS VARCHAR(MAX)) ELSE CAST("value" AS VARCHAR(MAX)) END) END, 'case_sensitive') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR("value"))) < 1e18 AND (FLOOR("value")) = FLOOR((FLOOR("value"))) THEN CAST(CAST((FLOOR("value")) AS BIGINT) AS VARCHAR(MAX)) ELSE CAST((FLOOR("value")) AS VARCHAR(MAX)) END) END, 'case_sensitive') AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q0") AS "distinct_values") AS "labelled";
+
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."d2", 0) AS "d2", COALESCE("labelled"."s2", 1) AS "s2", "labelled"."l3", COALESCE("labelled"."c3", 0) AS "c3", COALESCE("labelled"."d3", 0) AS "d3", COALESCE("labelled"."s3", 1) AS "s3", "labelled"."l4", COALESCE("labelled"."c4", 0) AS "c4", COALESCE("labelled"."s4", 1) AS "s4", '*' AS "l5" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_raw") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2") - 1 AS BIGINT) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3") AS BIGINT) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3") - 1 AS BIGINT) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INTEGER) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4") AS BIGINT) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INTEGER) AS "s4" FROM "kanon_run_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0";
+CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."d2", 0) AS "d2", COALESCE("labelled"."s2", 1) AS "s2", "labelled"."l3", COALESCE("labelled"."c3", 0) AS "c3", COALESCE("labelled"."d3", 0) AS "d3", COALESCE("labelled"."s3", 1) AS "s3", "labelled"."l4", COALESCE("labelled"."c4", 0) AS "c4", COALESCE("labelled"."s4", 1) AS "s4", '*' AS "l5" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q1") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2") - 1 AS BIGINT) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3") AS BIGINT) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3") - 1 AS BIGINT) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INTEGER) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4") AS BIGINT) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INTEGER) AS "s4" FROM "kanon_run_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN REPLACE(CAST(CAST("value" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR(MAX)), '.', '') = CAST(CAST("value" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR(MAX)) THEN CAST(CAST("value" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR(MAX)) ELSE TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(CAST("value" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR(MAX)))) END || '+00') END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q2" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
+CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN REPLACE(CAST(CAST("value" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR(MAX)), '.', '') = CAST(CAST("value" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR(MAX)) THEN CAST(CAST("value" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR(MAX)) ELSE TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(CAST("value" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR(MAX)))) END || '+00') END, 'case_sensitive') AS "l0" FROM (SELECT "q2" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q2") AS "distinct_values") AS "labelled";
 
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_domain1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l2", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l3", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l4", 'case_sensitive')), 1) = ' ';
@@ -1607,45 +1547,28 @@ UNION ALL
 UNION ALL
 «hierarchies/coverage 5»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("d1") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 5»
 UNION ALL
-SELECT 1 AS "attribute", 2 AS "level", MAX("c2") AS "most_labels", MAX("d2") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 6»
 UNION ALL
-SELECT 1 AS "attribute", 3 AS "level", MAX("c3") AS "most_labels", MAX("d3") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 7»
 UNION ALL
-SELECT 1 AS "attribute", 4 AS "level", MAX("c4") AS "most_labels", MAX("c4") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 8»
 UNION ALL
-SELECT 2 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS "most_siblings" FROM "kanon_run_lookup2" AS "labelled";
+«frequency/label_numbers 10»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", "lookup2"."c0" AS "code7", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "vectors"."person_count" AS "person_count", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "q2", "v0", COUNT(DISTINCT "unit") AS "person_count", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0", "q1", "q2", "v0") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) JOIN "kanon_run_lookup2" AS "lookup2" ON ("vectors"."q2" = "lookup2"."value" OR ("vectors"."q2" IS NULL AND "lookup2"."value" IS NULL)) JOIN "kanon_run_sensitive0" AS "sensitive" ON ("vectors"."v0" = "sensitive"."value" OR ("vectors"."v0" IS NULL AND "sensitive"."value" IS NULL));
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", "lookup2"."c0" AS "code7", "vectors"."person_count" AS "person_count", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "q2", COUNT(DISTINCT "unit") AS "person_count", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0", "q1", "q2") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) JOIN "kanon_run_lookup2" AS "lookup2" ON ("vectors"."q2" = "lookup2"."value" OR ("vectors"."q2" IS NULL AND "lookup2"."value" IS NULL));
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 3»
-UNION ALL
-«frequency/marginals 4»
-UNION ALL
-«frequency/marginals 5»
-UNION ALL
-«frequency/marginals 6»
-UNION ALL
-«frequency/marginals 7»
-UNION ALL
-SELECT 2 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT "code7" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code7") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup2") AS "sizes" ON "labels"."code" = "sizes"."code";
 
 -- evaluate/rollup
 CREATE TEMPORARY TABLE "kanon_run_rollup0" AS SELECT MIN(("below"."code0" & 4611686018427387903)) AS "code0", MIN(("below"."code1" & 0)) AS "code1", MIN(("below"."code2" & 4611686018427387903)) AS "code2", MIN(("below"."code3" & 4611686018427387903)) AS "code3", MIN(("below"."code4" & 4611686018427387903)) AS "code4", MIN(("below"."code5" & 4611686018427387903)) AS "code5", MIN(("below"."code6" & 0)) AS "code6", MIN(("below"."code7" & 4611686018427387903)) AS "code7", SUM("person_count") AS "person_count", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_frequency" AS "below" GROUP BY "below"."code0", "below"."code5", "below"."code7";
@@ -1908,7 +1831,7 @@ WITH "kanon_run_external" AS «hierarchies/blank_ends 5»,
 (CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST("value" AS VARCHAR(MAX))) > 1 THEN SUBSTRING(CAST("value" AS VARCHAR(MAX)) FROM 1 FOR 1) || REPEAT('*', LENGTH(CAST("value" AS VARCHAR(MAX))) - 1) ELSE CAST("value" AS VARCHAR(MAX)) END) END, 'case_sensitive')
 
 -- «hierarchies/blank_ends 8»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_external") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_external" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/blank_ends 7»
 "kanon_run_lookup0" AS «hierarchies/blank_ends 8»
@@ -1919,7 +1842,7 @@ WITH "kanon_run_external" AS «hierarchies/blank_ends 5»,
 «hierarchies/blank_ends 3»;
 
 -- «hierarchies/blank_ends 12»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_external") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_external" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/blank_ends 11»
 "kanon_run_lookup1" AS «hierarchies/blank_ends 12»
@@ -2117,10 +2040,6 @@ SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_domain0" AS "checked" WHERE RIGH
 WITH "kanon_run_domain0" AS «hierarchies/blank_ends 13»
 «hierarchies/blank_ends 14»;
 
--- hierarchies/nesting
-WITH "kanon_run_domain0" AS «hierarchies/blank_ends 13»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
-
 -- «hierarchies/coverage 7»
 WITH "kanon_run_meanings" AS (SELECT COLLATE(CAST("kanon_source"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", COUNT(*) AS "row_count" FROM "clinic"."visits_release" AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."dx" AS VARCHAR(MAX)), 'case_sensitive')),
 
@@ -2128,7 +2047,7 @@ WITH "kanon_run_meanings" AS (SELECT COLLATE(CAST("kanon_source"."dx" AS VARCHAR
 (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_domain0")
 
 -- «hierarchies/coverage 8»
-"kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_meanings") AS "found" LEFT JOIN «hierarchies/coverage 9» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
+"kanon_run_lookup0" AS (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_meanings" GROUP BY "q0") AS "found" LEFT JOIN «hierarchies/coverage 9» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/coverage 7»
@@ -2167,7 +2086,7 @@ SELECT COUNT(*) AS "blank_ends" FROM "clinic"."other" AS "checked" WHERE RIGHT('
 WITH "kanon_run_joined_people" AS «hierarchies/blank_ends 16»,
 
 -- «hierarchies/blank_ends 18»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_joined_people" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/blank_ends 17»
 "kanon_run_lookup0" AS «hierarchies/blank_ends 18»
@@ -2178,7 +2097,7 @@ WITH "kanon_run_joined_people" AS «hierarchies/blank_ends 16»,
 «hierarchies/blank_ends 3»;
 
 -- «hierarchies/blank_ends 20»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_joined_people" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/blank_ends 19»
 "kanon_run_lookup1" AS «hierarchies/blank_ends 20»
@@ -2367,7 +2286,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 WITH "kanon_run_values_0__people" AS «hierarchies/blank_ends 22»,
 
 -- «hierarchies/blank_ends 24»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_values_0__people" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/blank_ends 23»
 "kanon_run_lookup0" AS «hierarchies/blank_ends 24»
@@ -2378,7 +2297,7 @@ WITH "kanon_run_values_0__people" AS «hierarchies/blank_ends 22»,
 «hierarchies/blank_ends 3»;
 
 -- «hierarchies/blank_ends 26»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_values_0__people" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/blank_ends 25»
 "kanon_run_lookup1" AS «hierarchies/blank_ends 26»
@@ -2609,7 +2528,7 @@ SELECT COUNT(*) AS "row_count" FROM "clinic"."before" AS "counted";
 WITH "kanon_run_placed_people" AS «hierarchies/blank_ends 16»,
 
 -- «hierarchies/blank_ends 29»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_placed_people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_placed_people" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/blank_ends 28»
 "kanon_run_lookup0" AS «hierarchies/blank_ends 29»
@@ -2620,7 +2539,7 @@ WITH "kanon_run_placed_people" AS «hierarchies/blank_ends 16»,
 «hierarchies/blank_ends 3»;
 
 -- «hierarchies/blank_ends 31»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_placed_people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_placed_people" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/blank_ends 30»
 "kanon_run_lookup1" AS «hierarchies/blank_ends 31»
@@ -2792,7 +2711,7 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "ther
 WITH "kanon_run_ordered_values" AS «hierarchies/blank_ends 33»,
 
 -- «hierarchies/blank_ends 35»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_ordered_values") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_ordered_values" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/blank_ends 34»
 "kanon_run_lookup0" AS «hierarchies/blank_ends 35»
@@ -2803,7 +2722,7 @@ WITH "kanon_run_ordered_values" AS «hierarchies/blank_ends 33»,
 «hierarchies/blank_ends 3»;
 
 -- «hierarchies/blank_ends 37»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_ordered_values") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_ordered_values" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/blank_ends 36»
 "kanon_run_lookup1" AS «hierarchies/blank_ends 37»
@@ -2862,7 +2781,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 WITH "kanon_run_consistent_people" AS «hierarchies/blank_ends 33»,
 
 -- «hierarchies/blank_ends 40»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_consistent_people" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/blank_ends 39»
 "kanon_run_lookup0" AS «hierarchies/blank_ends 40»
@@ -2873,7 +2792,7 @@ WITH "kanon_run_consistent_people" AS «hierarchies/blank_ends 33»,
 «hierarchies/blank_ends 3»;
 
 -- «hierarchies/blank_ends 42»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistent_people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_consistent_people" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/blank_ends 41»
 "kanon_run_lookup1" AS «hierarchies/blank_ends 42»
@@ -3034,7 +2953,7 @@ SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 52» AS "cases" WH
 WITH "kanon_run_minimal0_people" AS «hierarchies/blank_ends 33»,
 
 -- «hierarchies/blank_ends 45»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 10» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_minimal0_people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 10» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_minimal0_people" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/blank_ends 44»
 "kanon_run_lookup0" AS «hierarchies/blank_ends 45»
@@ -3045,7 +2964,7 @@ WITH "kanon_run_minimal0_people" AS «hierarchies/blank_ends 33»,
 «hierarchies/blank_ends 1»;
 
 -- «hierarchies/blank_ends 47»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_minimal0_people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_minimal0_people" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/blank_ends 46»
 "kanon_run_lookup1" AS «hierarchies/blank_ends 47»
@@ -3136,7 +3055,7 @@ SELECT "class_number", "cell_rows" FROM (SELECT "classes"."class_number" AS "cla
 WITH "kanon_run_guessed0__people" AS «hierarchies/blank_ends 22»,
 
 -- «hierarchies/blank_ends 50»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 10» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_guessed0__people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 10» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_guessed0__people" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/blank_ends 49»
 "kanon_run_lookup0" AS «hierarchies/blank_ends 50»
@@ -3147,7 +3066,7 @@ WITH "kanon_run_guessed0__people" AS «hierarchies/blank_ends 22»,
 «hierarchies/blank_ends 1»;
 
 -- «hierarchies/blank_ends 52»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_guessed0__people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_guessed0__people" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/blank_ends 51»
 "kanon_run_lookup1" AS «hierarchies/blank_ends 52»
@@ -3280,17 +3199,20 @@ SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "ka
 -- «hierarchies/blank_ends 53»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_population1"),
 
+-- «hierarchies/blank_ends 55»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_known" GROUP BY "q0") AS "distinct_values") AS "labelled")
+
 -- «hierarchies/blank_ends 54»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_known") AS "distinct_values") AS "labelled")
+"kanon_run_lookup0" AS «hierarchies/blank_ends 55»
 
 -- hierarchies/blank_ends
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 53»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 54»
+«hierarchies/blank_ends 54»
 «hierarchies/blank_ends 1»;
 
--- «hierarchies/blank_ends 55»
+-- «hierarchies/blank_ends 56»
 (
 SELECT COLLATE(CAST('M' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAST('x' AS VARCHAR(MAX)), 'case_sensitive') AS "l1", COLLATE(CAST('*' AS VARCHAR(MAX)), 'case_sensitive') AS "l2"
 UNION ALL
@@ -3299,32 +3221,29 @@ UNION ALL
 SELECT COLLATE(CAST('F\\' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAST('y' AS VARCHAR(MAX)), 'case_sensitive') AS "l1", COLLATE(CAST('*' AS VARCHAR(MAX)), 'case_sensitive') AS "l2")
 
 -- hierarchies/blank_ends
-WITH "kanon_run_domain1" AS «hierarchies/blank_ends 55»
+WITH "kanon_run_domain1" AS «hierarchies/blank_ends 56»
 «hierarchies/blank_ends 2»;
-
--- «hierarchies/nesting 1»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 54»,
 
 -- hierarchies/nesting
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 53»
-«hierarchies/nesting 1»
-"kanon_run_domain1" AS «hierarchies/blank_ends 55»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+«hierarchies/blank_ends 54»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
 -- «hierarchies/coverage 18»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_known") AS "found" LEFT JOIN «hierarchies/lookup_rows 1» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
+"kanon_run_lookup0" AS «hierarchies/blank_ends 55»,
+
+-- «hierarchies/coverage 19»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_known" GROUP BY "q1") AS "found" LEFT JOIN «hierarchies/lookup_rows 1» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 53»
-«hierarchies/nesting 1»
-"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
-"kanon_run_lookup1" AS «hierarchies/coverage 18»
+«hierarchies/coverage 18»
+"kanon_run_domain1" AS «hierarchies/blank_ends 56»,
+"kanon_run_lookup1" AS «hierarchies/coverage 19»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3333,7 +3252,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 "kanon_run_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 18»,
+"kanon_run_lookup1" AS «hierarchies/coverage 19»,
 
 -- «frequency/population/ambiguous 3»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
@@ -3342,9 +3261,9 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 53»
-«hierarchies/nesting 1»
+«hierarchies/coverage 18»
 «frequency/population/ambiguous 1»
-"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 2»
 "kanon_run_labels1" AS «frequency/population/ambiguous 3»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_labels0" GROUP BY "label") AS "meant"
@@ -3367,8 +3286,8 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 53»
-«hierarchies/nesting 1»
-"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
+«hierarchies/coverage 18»
+"kanon_run_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 2»
 "kanon_run_classes" AS «frequency/all_found 6»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" AS "whole") AS "there0", «frequency/all_found 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."other_census" AS "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_population1" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found1", (SELECT COUNT(*) FROM "kanon_run_classes" AS "whole") AS "there2", «frequency/all_found 9» AS "found2";
@@ -3390,10 +3309,10 @@ WITH "kanon_run_classes" AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 53»
-«hierarchies/nesting 1»
+«hierarchies/coverage 18»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 "kanon_run_meaning1" AS «frequency/population/overlap 4»
@@ -3409,11 +3328,11 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_classes" WHERE "is_top" = 1) AS "tops", 
 WITH "kanon_run_population1" AS «hierarchies/range 4»,
 «frequency/population/overlap 1»
 «hierarchies/blank_ends 53»
-«hierarchies/nesting 1»
+«hierarchies/coverage 18»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3442,49 +3361,49 @@ WITH "kanon_run_widths_records" AS «hierarchies/range 6»,
 "kanon_run_widths_known" AS «hierarchies/range 9»
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_widths_known") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/blank_ends 56»
+-- «hierarchies/blank_ends 57»
 "kanon_run_widths_known" AS «hierarchies/range 9»,
 
--- «hierarchies/blank_ends 57»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_widths_known") AS "distinct_values") AS "labelled")
+-- «hierarchies/blank_ends 59»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_widths_known" GROUP BY "q0") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 58»
+"kanon_run_widths_lookup0" AS «hierarchies/blank_ends 59»
 
 -- hierarchies/blank_ends
 «hierarchies/range 5»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/blank_ends 56»
-"kanon_run_widths_lookup0" AS «hierarchies/blank_ends 57»
+«hierarchies/blank_ends 57»
+«hierarchies/blank_ends 58»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_widths_lookup0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/blank_ends
-WITH "kanon_run_widths_domain1" AS «hierarchies/blank_ends 55»
+WITH "kanon_run_widths_domain1" AS «hierarchies/blank_ends 56»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_widths_domain1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
-
--- «hierarchies/nesting 2»
-"kanon_run_widths_lookup0" AS «hierarchies/blank_ends 57»,
 
 -- hierarchies/nesting
 «hierarchies/range 5»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/blank_ends 56»
-«hierarchies/nesting 2»
-"kanon_run_widths_domain1" AS «hierarchies/blank_ends 55»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_widths_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_widths_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+«hierarchies/blank_ends 57»
+«hierarchies/blank_ends 58»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_widths_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 19»
-"kanon_run_widths_lookup1" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_widths_known") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_widths_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
+-- «hierarchies/coverage 20»
+"kanon_run_widths_lookup0" AS «hierarchies/blank_ends 59»,
+
+-- «hierarchies/coverage 21»
+"kanon_run_widths_lookup1" AS (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_widths_known" GROUP BY "q1") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_widths_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 5»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/blank_ends 56»
-«hierarchies/nesting 2»
-"kanon_run_widths_domain1" AS «hierarchies/blank_ends 55»,
-«hierarchies/coverage 19»
+«hierarchies/blank_ends 57»
+«hierarchies/coverage 20»
+"kanon_run_widths_domain1" AS «hierarchies/blank_ends 56»,
+«hierarchies/coverage 21»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_widths_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_widths_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_widths_known" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_widths_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_widths_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_widths_known" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3524,11 +3443,11 @@ WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 53»
-«hierarchies/nesting 1»
+«hierarchies/coverage 18»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3538,10 +3457,10 @@ WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 «evaluate/achieved 13»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/blank_ends 56»
-«hierarchies/nesting 2»
-"kanon_run_widths_domain1" AS «hierarchies/blank_ends 55»,
-«hierarchies/coverage 19»
+«hierarchies/blank_ends 57»
+«hierarchies/coverage 20»
+"kanon_run_widths_domain1" AS «hierarchies/blank_ends 56»,
+«hierarchies/coverage 21»
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" > 1.20000000000000016e-08 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MAX(CASE WHEN "m3" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m3" AS DOUBLE PRECISION) END) AS "worst3", SUM(CASE WHEN CASE WHEN "m3" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m3" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= "class_size" AND "m3" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m3" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m3" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= "class_size" AND "m3" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m3" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m3" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END) AS "violating_rows3" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 3) AND ("m1" >= 5) AND ("m2" > 1.20000000000000016e-08) AND ("m3" >= "class_size" AND "m3" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m3" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m3" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "widened".*, 1.20000000000000000e+01 * (1 - "class_loss") - 3.00000000000000000e+00 * CASE WHEN "m2_own" >= 5 THEN 0 WHEN "m2_own" > 0 THEN 1 / CAST("m2_own" AS DOUBLE PRECISION) ELSE 1 END AS "m2" FROM (SELECT "classes"."k0" AS "k0", "classes"."k1" AS "k1", "classes"."class_rows" AS "class_rows", "classes"."class_size" AS "class_size", "classes"."m0" AS "m0", "classes"."m1" AS "m1", "classes"."m2_own" AS "m2_own", "classes"."m3" AS "m3", CAST«evaluate/achieved 14» / 1.38629436111989057e+00 AS "class_loss" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."x0" AS "x0", "base"."x1" AS "x1", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2_own" AS "m2_own", "values1"."m3" AS "m3" FROM (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_size", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x1" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1") AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m2_own" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x1" FROM «evaluate/achieved 15» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m3" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x1" FROM «evaluate/achieved 16» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) AS "classes" LEFT JOIN «evaluate/achieved 17» AS "sizes0" ON "classes"."x0" = "sizes0"."code" LEFT JOIN «evaluate/achieved 18» AS "sizes1" ON "classes"."x1" = "sizes1"."code") AS "widened") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
 
 -- verbs/warnings/repeats
@@ -3551,47 +3470,47 @@ SELECT COUNT(*) AS "row_count", COUNT("kanon_source"."person") AS "filled0", COU
 WITH "kanon_run_population0" AS «hierarchies/range 2»
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_population0") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/blank_ends 58»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_population0") AS "distinct_values") AS "labelled")
+-- «hierarchies/blank_ends 61»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_population0" GROUP BY "q0") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 60»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 61»
 
 -- hierarchies/blank_ends
 «hierarchies/range 1»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 58»
+«hierarchies/blank_ends 60»
 «hierarchies/blank_ends 1»;
-
--- «hierarchies/nesting 3»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 58»,
 
 -- hierarchies/nesting
 «hierarchies/range 1»
-«hierarchies/nesting 3»
-"kanon_run_domain1" AS «hierarchies/blank_ends 55»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+«hierarchies/blank_ends 60»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 20»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_population0") AS "found" LEFT JOIN «hierarchies/lookup_rows 1» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
+-- «hierarchies/coverage 22»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 61»,
+
+-- «hierarchies/coverage 23»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_population0" GROUP BY "q1") AS "found" LEFT JOIN «hierarchies/lookup_rows 1» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 1»
-«hierarchies/nesting 3»
-"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
-"kanon_run_lookup1" AS «hierarchies/coverage 20»
+«hierarchies/coverage 22»
+"kanon_run_domain1" AS «hierarchies/blank_ends 56»,
+"kanon_run_lookup1" AS «hierarchies/coverage 23»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- «frequency/all_found 10»
-"kanon_run_lookup1" AS «hierarchies/coverage 20»,
+"kanon_run_lookup1" AS «hierarchies/coverage 23»,
 
 -- «frequency/all_found 11»
 (SELECT "labelled".*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS "is_top" FROM «frequency/all_found 7» AS "labelled")
 
 -- frequency/all_found
 «hierarchies/range 1»
-«hierarchies/nesting 3»
-"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
+«hierarchies/coverage 22»
+"kanon_run_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/all_found 10»
 "kanon_run_classes" AS «frequency/all_found 11»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" AS "whole") AS "there0", «frequency/all_found 8» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" AS "whole") AS "there1", «frequency/all_found 9» AS "found1";
@@ -3601,11 +3520,11 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" AS "whole") AS "the
 
 -- evaluate/achieved
 «hierarchies/range 1»
-«hierarchies/nesting 3»
+«hierarchies/coverage 22»
 "kanon_run_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 "kanon_run_classes" AS «frequency/all_found 11»,
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/all_found 10»
 "kanon_run_labels1" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label"),
 «frequency/population/coverage 2»
@@ -3674,11 +3593,11 @@ SELECT COUNT(*) AS "unknown_rows" FROM "clinic"."other" AS "checked" WHERE "chec
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 53»
-«hierarchies/nesting 1»
+«hierarchies/coverage 18»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3688,10 +3607,10 @@ SELECT COUNT(*) AS "unknown_rows" FROM "clinic"."other" AS "checked" WHERE "chec
 «evaluate/achieved 13»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/blank_ends 56»
-«hierarchies/nesting 2»
-"kanon_run_widths_domain1" AS «hierarchies/blank_ends 55»,
-«hierarchies/coverage 19»
+«hierarchies/blank_ends 57»
+«hierarchies/coverage 20»
+"kanon_run_widths_domain1" AS «hierarchies/blank_ends 56»,
+«hierarchies/coverage 21»
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" > 1.20000000000000016e-08 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MAX(CASE WHEN "m2" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m2" AS DOUBLE PRECISION) END) AS "worst2", SUM(CASE WHEN CASE WHEN "m2" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m2" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END) AS "violating_rows2" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN ("m0" >= 5) AND ("m1" > 1.20000000000000016e-08) AND ("m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "widened".*, 1.20000000000000000e+01 * (1 - "class_loss") - 3.00000000000000000e+00 * CASE WHEN "m1_own" >= 5 THEN 0 WHEN "m1_own" > 0 THEN 1 / CAST("m1_own" AS DOUBLE PRECISION) ELSE 1 END AS "m1" FROM (SELECT "classes"."k0" AS "k0", "classes"."k1" AS "k1", "classes"."class_rows" AS "class_rows", "classes"."class_size" AS "class_size", "classes"."all_size" AS "all_size", "classes"."m0" AS "m0", "classes"."m1_own" AS "m1_own", "classes"."m2" AS "m2", CAST«evaluate/achieved 14» / 1.38629436111989057e+00 AS "class_loss" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "base"."x0" AS "x0", "base"."x1" AS "x1", "values0"."m0" AS "m0", "values0"."m1_own" AS "m1_own", "values1"."m2" AS "m2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", COUNT(DISTINCT "unit") AS "class_size", SUM(COUNT(DISTINCT "unit")) OVER () AS "all_size", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x1" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1") AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1_own" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x1" FROM «evaluate/achieved 15» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m2" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive')) AS "x1" FROM «evaluate/achieved 16» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) AS "classes" LEFT JOIN «evaluate/achieved 17» AS "sizes0" ON "classes"."x0" = "sizes0"."code" LEFT JOIN «evaluate/achieved 18» AS "sizes1" ON "classes"."x1" = "sizes1"."code") AS "widened") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
 
 -- engines/scratch/domain
@@ -3705,29 +3624,21 @@ INSERT INTO "kanon_run_domain0" VALUES
   ('O', 'y', '*');
 
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_raw") AS "found" LEFT JOIN «hierarchies/coverage 9» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0";
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q0") AS "found" LEFT JOIN «hierarchies/coverage 9» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0";
 
 -- hierarchies/blank_ends
 «hierarchies/blank_ends 14»;
 
--- hierarchies/nesting
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
-
 -- hierarchies/coverage
 «hierarchies/coverage 1»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled";
+«frequency/label_numbers 2»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL));
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»;
 
 -- «evaluate/node 32»
 (SELECT "widened".*, 1.20000000000000000e+03 * (1 - "class_loss") - 3.00000000000000000e+03 * CASE WHEN "class_size" >= 5 THEN 0 WHEN "class_size" > 0 THEN 1 / CAST("class_size" AS DOUBLE PRECISION) ELSE 1 END AS "m0" FROM (SELECT "classes"."class_rows" AS "class_rows", "classes"."class_size" AS "class_size", "classes"."z0" AS "z0", CAST((0.00000000000000000e+00 + CASE WHEN "classes"."x0" IS NULL THEN 0 ELSE LN(CAST("sizes0"."label_size" AS DOUBLE PRECISION)) END) AS DOUBLE PRECISION) / 1.60943791243410028e+00 AS "class_loss" FROM (SELECT CAST(SUM("row_count") AS BIGINT) AS "class_rows", CAST(SUM("row_count") AS BIGINT) AS "class_size", MIN("code0") AS "z0", MIN("code0") AS "x0" FROM "kanon_run_frequency" GROUP BY "code0") AS "classes" LEFT JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_run_lookup0") AS "sizes0" ON "classes"."x0" = "sizes0"."code") AS "widened")
@@ -3775,46 +3686,46 @@ WITH "kanon_run_beliefs0_counted_source" AS «hierarchies/range 11»,
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs0_vectors") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/blank_ends 59»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs0_vectors") AS "distinct_values") AS "labelled")
+-- «hierarchies/blank_ends 63»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 62»
+"kanon_run_beliefs0_lookup0" AS «hierarchies/blank_ends 63»
 
 -- hierarchies/blank_ends
 «hierarchies/range 10»
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-"kanon_run_beliefs0_lookup0" AS «hierarchies/blank_ends 59»
+«hierarchies/blank_ends 62»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_beliefs0_lookup0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/blank_ends
-WITH "kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»
+WITH "kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 56»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_beliefs0_domain1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
-
--- «hierarchies/nesting 4»
-"kanon_run_beliefs0_lookup0" AS «hierarchies/blank_ends 59»,
 
 -- hierarchies/nesting
 «hierarchies/range 10»
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 4»
-"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+«hierarchies/blank_ends 62»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 21»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_beliefs0_vectors") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs0_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
+-- «hierarchies/coverage 24»
+"kanon_run_beliefs0_lookup0" AS «hierarchies/blank_ends 63»,
+
+-- «hierarchies/coverage 25»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs0_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 10»
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 4»
-"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»,
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 21»
+«hierarchies/coverage 24»
+"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 56»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 25»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3823,7 +3734,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS 
 "kanon_run_beliefs0_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 5»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 21»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 25»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
@@ -3833,9 +3744,9 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS 
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 4»
+«hierarchies/coverage 24»
 «frequency/population/ambiguous 4»
-"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 5»
 "kanon_run_beliefs0_labels1" AS «frequency/population/ambiguous 6»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_beliefs0_labels0" GROUP BY "label") AS "meant"
@@ -3865,11 +3776,11 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 4»
+«hierarchies/coverage 24»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3906,11 +3817,11 @@ SELECT COUNT(*) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_r
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 4»
+«hierarchies/coverage 24»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3938,11 +3849,11 @@ SELECT CASE WHEN "persons" >= 5 THEN "prior_tenth" END AS "prior_from", CASE WHE
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 4»
+«hierarchies/coverage 24»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3970,43 +3881,43 @@ WITH "kanon_run_beliefs1_counted_source" AS «hierarchies/range 11»,
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs1_vectors") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/blank_ends 60»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs1_vectors") AS "distinct_values") AS "labelled")
+-- «hierarchies/blank_ends 65»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 64»
+"kanon_run_beliefs1_lookup0" AS «hierarchies/blank_ends 65»
 
 -- hierarchies/blank_ends
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-"kanon_run_beliefs1_lookup0" AS «hierarchies/blank_ends 60»
+«hierarchies/blank_ends 64»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_beliefs1_lookup0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/blank_ends
-WITH "kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»
+WITH "kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 56»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_beliefs1_domain1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
-
--- «hierarchies/nesting 5»
-"kanon_run_beliefs1_lookup0" AS «hierarchies/blank_ends 60»,
 
 -- hierarchies/nesting
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 5»
-"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+«hierarchies/blank_ends 64»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 22»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_beliefs1_vectors") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs1_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
+-- «hierarchies/coverage 26»
+"kanon_run_beliefs1_lookup0" AS «hierarchies/blank_ends 65»,
+
+-- «hierarchies/coverage 27»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs1_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 5»
-"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»,
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 22»
+«hierarchies/coverage 26»
+"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 56»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 27»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -4015,7 +3926,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS 
 "kanon_run_beliefs1_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 8»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 22»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 27»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
@@ -4024,9 +3935,9 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS 
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 5»
+«hierarchies/coverage 26»
 «frequency/population/ambiguous 7»
-"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 8»
 "kanon_run_beliefs1_labels1" AS «frequency/population/ambiguous 9»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_beliefs1_labels0" GROUP BY "label") AS "meant"
@@ -4055,11 +3966,11 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 5»
+«hierarchies/coverage 26»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -4095,11 +4006,11 @@ SELECT COUNT(*) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_r
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 5»
+«hierarchies/coverage 26»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -4120,11 +4031,11 @@ SELECT CASE WHEN "persons" >= 5 THEN "prior_tenth" END AS "prior_from", CASE WHE
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 5»
+«hierarchies/coverage 26»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -4145,11 +4056,11 @@ SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", S
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 4»
+«hierarchies/coverage 24»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -4166,11 +4077,11 @@ SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", S
 "kanon_run_beliefs1_counted_source" AS «hierarchies/range 11»,
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 5»
+«hierarchies/coverage 26»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -4190,40 +4101,40 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 WITH "kanon_run_consistency_records" AS «hierarchies/range 6»
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_records") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/blank_ends 61»
+-- «hierarchies/blank_ends 66»
 WITH "kanon_run_consistency_records" AS «hierarchies/range 6»,
 
--- «hierarchies/blank_ends 62»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_records") AS "distinct_values") AS "labelled")
+-- «hierarchies/blank_ends 68»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_consistency_records" GROUP BY "q0") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 67»
+"kanon_run_consistency_lookup0" AS «hierarchies/blank_ends 68»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 61»
-"kanon_run_consistency_lookup0" AS «hierarchies/blank_ends 62»
+«hierarchies/blank_ends 66»
+«hierarchies/blank_ends 67»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_consistency_lookup0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/blank_ends
-WITH "kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»
+WITH "kanon_run_consistency_domain1" AS «hierarchies/blank_ends 56»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_consistency_domain1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
 
--- «hierarchies/nesting 6»
-"kanon_run_consistency_lookup0" AS «hierarchies/blank_ends 62»,
-
 -- hierarchies/nesting
-«hierarchies/blank_ends 61»
-«hierarchies/nesting 6»
-"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+«hierarchies/blank_ends 66»
+«hierarchies/blank_ends 67»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 23»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistency_records") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_consistency_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
+-- «hierarchies/coverage 28»
+"kanon_run_consistency_lookup0" AS «hierarchies/blank_ends 68»,
+
+-- «hierarchies/coverage 29»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_consistency_records" GROUP BY "q1") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_consistency_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 61»
-«hierarchies/nesting 6»
-"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»,
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 23»
+«hierarchies/blank_ends 66»
+«hierarchies/coverage 28»
+"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 56»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 29»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistency_records" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistency_records" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -4232,16 +4143,16 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") 
 "kanon_run_consistency_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_consistency_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_consistency_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_consistency_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 11»
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 23»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 29»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_consistency_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_consistency_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_consistency_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
 
 -- frequency/population/ambiguous
-«hierarchies/blank_ends 61»
-«hierarchies/nesting 6»
+«hierarchies/blank_ends 66»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 10»
-"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 11»
 "kanon_run_consistency_labels1" AS «frequency/population/ambiguous 12»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_consistency_labels0" GROUP BY "label") AS "meant"
@@ -4252,9 +4163,9 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 (SELECT "kanon_source"."age" AS "q0", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COUNT(*) AS "row_count" FROM "clinic"."other" AS "kanon_source" GROUP BY "kanon_source"."age", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'))
 
 -- frequency/all_found
-«hierarchies/blank_ends 61»
-«hierarchies/nesting 6»
-"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»,
+«hierarchies/blank_ends 66»
+«hierarchies/coverage 28»
+"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 11»
 "kanon_run_consistency_rows" AS «frequency/all_found 12»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."visits" AS "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_consistency_records" AS "own" JOIN "kanon_run_consistency_lookup0" AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_consistency_lookup1" AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_consistency_rows" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_rows") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistency_rows") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found1";
@@ -4269,7 +4180,7 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."visits" AS "whole") AS "the
 (SELECT "classes"."q0" AS "q0", "classes"."q1" AS "q1", "classes"."l0" AS "l0", "classes"."l1" AS "l1", CASE WHEN "classes"."is_top" = 1 THEN CAST(0 AS BIGINT) ELSE CAST(DENSE_RANK() OVER (ORDER BY "classes"."l0", "classes"."l1") AS BIGINT) END AS "place", "counted"."row_count" AS "row_count" FROM "kanon_run_consistency_classes" AS "classes" JOIN "kanon_run_consistency_rows" AS "counted" ON ("classes"."q0" = "counted"."q0" OR ("classes"."q0" IS NULL AND "counted"."q0" IS NULL)) AND ("classes"."q1" = "counted"."q1" OR ("classes"."q1" IS NULL AND "counted"."q1" IS NULL)))
 
 -- evaluate/consistency/sizes
-«hierarchies/blank_ends 61»
+«hierarchies/blank_ends 66»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" AS "counted"),
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
@@ -4301,16 +4212,16 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS "vectors") AS "
 "kanon_run_consistency_edges" AS «evaluate/consistency/summary 8»
 
 -- evaluate/consistency/summary
-«hierarchies/blank_ends 61»
+«hierarchies/blank_ends 66»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" AS "counted"),
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
-«hierarchies/nesting 6»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
-"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4319,16 +4230,16 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS "vectors") AS "
 SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_numbered" AS "vectors") AS "all_records", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_shown" AS "shown") AS "all_rows", COALESCE(SUM(CASE WHEN "record_edge" = 1 THEN "records" ELSE 0 END), 0) AS "known_records", COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "known_rows", COALESCE(MAX("degree"), 0) AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "of_row" THEN "released" - "of_row" ELSE 0 END), 0) AS "missing_records" FROM (SELECT "records", "released", COUNT(*) OVER (PARTITION BY "vector") AS "degree", SUM("records") OVER (PARTITION BY "place") AS "of_row", ROW_NUMBER() OVER (PARTITION BY "vector" ORDER BY "place") AS "record_edge", ROW_NUMBER() OVER (PARTITION BY "place" ORDER BY "vector") AS "row_edge" FROM "kanon_run_consistency_edges" AS "edges") AS "beside";
 
 -- evaluate/consistency/graph
-«hierarchies/blank_ends 61»
+«hierarchies/blank_ends 66»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" AS "counted"),
-«hierarchies/nesting 6»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
 «evaluate/consistency/summary 3»
-"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4342,11 +4253,11 @@ WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 «evaluate/consistency/summary 1»
 "kanon_run_consistency_records" AS «hierarchies/range 6»,
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" AS "counted"),
-«hierarchies/nesting 6»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
-"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 56»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4357,7 +4268,7 @@ WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 SELECT COLLATE(CAST('0' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAST('0' AS VARCHAR(MAX)), 'case_sensitive') AS "l1")
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows3" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 19» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN(CASE WHEN "records" < "fewest_rows" THEN "records" ELSE "fewest_rows" END) AS "m0", MIN("fewest_rows") AS "m1", MIN("records") AS "m2", MIN("fewest_matches") AS "m3" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT "shown"."q0" AS "q0", "shown"."q1" AS "q1", 1 AS "value_code", 0 AS "reference_share", COALESCE("counted"."records", 0) AS "records", COALESCE("counted"."fewest_rows", 0) AS "fewest_rows", COALESCE(CAST("matches"."l1" AS BIGINT), 0) AS "fewest_matches", 1 AS "row_count" FROM "kanon_run_consistency_shown" AS "shown" LEFT JOIN "kanon_run_consistency_counted" AS "counted" ON "shown"."place" = "counted"."place" LEFT JOIN "kanon_run_consistency_matches" AS "matches" ON "shown"."place" = CAST("matches"."l0" AS BIGINT)) AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
 
--- «hierarchies/blank_ends 63»
+-- «hierarchies/blank_ends 69»
 (
 SELECT COLLATE(CAST('a' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAST('y' AS VARCHAR(MAX)), 'case_sensitive') AS "l1", COLLATE(CAST('x' AS VARCHAR(MAX)), 'case_sensitive') AS "l2", COLLATE(CAST('*' AS VARCHAR(MAX)), 'case_sensitive') AS "l3"
 UNION ALL
@@ -4366,29 +4277,23 @@ UNION ALL
 SELECT COLLATE(CAST('b\\' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAST('w' AS VARCHAR(MAX)), 'case_sensitive') AS "l1", COLLATE(CAST('z' AS VARCHAR(MAX)), 'case_sensitive') AS "l2", COLLATE(CAST('*' AS VARCHAR(MAX)), 'case_sensitive') AS "l3")
 
 -- hierarchies/blank_ends
-WITH "kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 63»
+WITH "kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 69»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_domain_sensitive0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l2", 'case_sensitive')), 1) = ' ';
 
--- hierarchies/nesting
-WITH "kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 63»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_domain_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
-
--- «hierarchies/coverage 24»
+-- «hierarchies/coverage 30»
 WITH "kanon_run_raw0" AS (SELECT COLLATE(CAST("original"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "original" GROUP BY COLLATE(CAST("original"."dx" AS VARCHAR(MAX)), 'case_sensitive')),
 
--- «hierarchies/coverage 25»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2" FROM "kanon_run_domain_sensitive0") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
+-- «hierarchies/coverage 31»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT "v0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw0" GROUP BY "v0") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2" FROM "kanon_run_domain_sensitive0") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
--- «hierarchies/coverage 26»
+-- «hierarchies/coverage 32»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup_sensitive0" AS "labels" JOIN (SELECT "v0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw0" GROUP BY "v0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
-«hierarchies/coverage 24»
-"kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 63»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 25»
-«hierarchies/coverage 26»;
+«hierarchies/coverage 30»
+"kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 69»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 31»
+«hierarchies/coverage 32»;
 
 -- «evaluate/achieved 20»
 "kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share", "group1", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group1") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group2") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share2" FROM (SELECT "counts"."value", "counts"."reference_count", "lookup"."c1" AS "group1", "lookup"."c2" AS "group2" FROM «evaluate/achieved 7» AS "counts" LEFT JOIN "kanon_run_lookup_sensitive0" AS "lookup" ON ("counts"."value" = "lookup"."value" OR ("counts"."value" IS NULL AND "lookup"."value" IS NULL))) AS "value_counts")
@@ -4397,43 +4302,43 @@ SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 AND SUM(CASE WHEN "value_count" > 0 AND "group1" IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 7» / 3 ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "group1", "group_share1", "group2", "group_share2", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group1") AS "group_total1", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group2") AS "group_total2" FROM (SELECT "held"."k0" AS "k0", "held"."k1" AS "k1", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share", "reference"."group1" AS "group1", "reference"."group_share1" AS "group_share1", "reference"."group2" AS "group2", "reference"."group_share2" AS "group_share2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", CAST(COUNT(*) AS BIGINT) AS "value_rows", CAST(COUNT(*) AS BIGINT) AS "value_count" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value_code", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "held" LEFT JOIN "kanon_run_reference0" AS "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked"
 
 -- evaluate/achieved
-«hierarchies/coverage 24»
-"kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 63»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 25»,
+«hierarchies/coverage 30»
+"kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 69»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 31»,
 «evaluate/achieved 20»
 «evaluate/achieved 21»;
 
--- «hierarchies/blank_ends 65»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") AS "distinct_values") AS "labelled")
+-- «hierarchies/blank_ends 71»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT "v0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw0" GROUP BY "v0") AS "distinct_values") AS "labelled")
 
--- «hierarchies/blank_ends 64»
-"kanon_run_lookup_sensitive0" AS «hierarchies/blank_ends 65»
+-- «hierarchies/blank_ends 70»
+"kanon_run_lookup_sensitive0" AS «hierarchies/blank_ends 71»
 
 -- hierarchies/blank_ends
-«hierarchies/coverage 24»
-«hierarchies/blank_ends 64»
+«hierarchies/coverage 30»
+«hierarchies/blank_ends 70»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup_sensitive0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l2", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-«hierarchies/coverage 24»
-«hierarchies/blank_ends 64»
+«hierarchies/coverage 30»
+«hierarchies/blank_ends 70»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
 -- hierarchies/coverage
-«hierarchies/coverage 24»
-«hierarchies/blank_ends 64»
-«hierarchies/coverage 26»;
+«hierarchies/coverage 30»
+«hierarchies/blank_ends 70»
+«hierarchies/coverage 32»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 24»
-«hierarchies/blank_ends 64»
+«hierarchies/coverage 30»
+«hierarchies/blank_ends 70»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1", SUM(CASE WHEN "l2" <> '*' THEN 1 ELSE 0 END) AS "others2" FROM "kanon_run_lookup_sensitive0" AS "checked";
 
 -- evaluate/achieved
-«hierarchies/coverage 24»
-"kanon_run_lookup_sensitive0" AS «hierarchies/blank_ends 65»,
+«hierarchies/coverage 30»
+"kanon_run_lookup_sensitive0" AS «hierarchies/blank_ends 71»,
 «evaluate/achieved 20»
 «evaluate/achieved 21»;
 
@@ -4443,43 +4348,43 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 -- disclosure/invariance
 WITH "kanon_run_with_earlier_rows" AS (SELECT "person", "value", DENSE_RANK() OVER (ORDER BY "k0", "k1") AS "class_id" FROM (SELECT "checked"."age" AS "k0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "k1", "checked"."person" AS "person", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value" FROM "clinic"."before" AS "checked") AS "earlier_table"), "kanon_run_with_present_rows" AS (SELECT "person", "value", DENSE_RANK() OVER (ORDER BY "k0", "k1") AS "class_id" FROM (SELECT "checked"."age" AS "k0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "k1", "checked"."person" AS "person", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value" FROM "clinic"."other" AS "checked") AS "present_table"), "kanon_run_with_earlier_classes" AS (SELECT "class_id", COUNT(*) AS "class_rows", COUNT(DISTINCT "value") AS "class_values" FROM "kanon_run_with_earlier_rows" AS "earlier_rows" GROUP BY "class_id"), "kanon_run_with_present_classes" AS (SELECT "class_id", COUNT(*) AS "class_rows", COUNT(DISTINCT "value") AS "class_values" FROM "kanon_run_with_present_rows" AS "present_rows" GROUP BY "class_id"), "kanon_run_with_moves" AS (SELECT "older"."class_id" AS "earlier_class", "newer"."class_id" AS "present_class", COUNT(*) AS "persons" FROM "kanon_run_with_earlier_rows" AS "older" JOIN "kanon_run_with_present_rows" AS "newer" ON "older"."person" = "newer"."person" GROUP BY "older"."class_id", "newer"."class_id"), "kanon_run_with_common" AS (SELECT "moves"."earlier_class", "moves"."present_class", COUNT(*) AS "common_values" FROM "kanon_run_with_moves" AS "moves" JOIN (SELECT DISTINCT "class_id", "value" FROM "kanon_run_with_earlier_rows" AS "earlier_rows") AS "older" ON "older"."class_id" = "moves"."earlier_class" JOIN (SELECT DISTINCT "class_id", "value" FROM "kanon_run_with_present_rows" AS "present_rows") AS "newer" ON "newer"."class_id" = "moves"."present_class" AND "newer"."value" = "older"."value" GROUP BY "moves"."earlier_class", "moves"."present_class"), "kanon_run_with_repeated" AS (SELECT "person" FROM "kanon_run_with_earlier_rows" AS "earlier_rows" WHERE NOT "person" IS NULL GROUP BY "person" HAVING COUNT(*) > 1 UNION ALL SELECT "person" FROM "kanon_run_with_present_rows" AS "present_rows" WHERE NOT "person" IS NULL GROUP BY "person" HAVING COUNT(*) > 1), "kanon_run_with_violating" AS (SELECT "class_rows" FROM "kanon_run_with_earlier_classes" AS "earlier_classes" WHERE "class_rows" <> "class_values" OR "class_rows" < 2 UNION ALL SELECT "class_rows" FROM "kanon_run_with_present_classes" AS "present_classes" WHERE "class_rows" <> "class_values" OR "class_rows" < 2) SELECT (SELECT COUNT(*) FROM "kanon_run_with_repeated" AS "repeated") AS "repeated_persons", (SELECT COUNT(*) FROM "kanon_run_with_violating" AS "violating") AS "violating_classes", (SELECT SUM("class_rows") FROM "kanon_run_with_violating" AS "violating") AS "violating_rows", (SELECT MIN("class_rows") FROM "kanon_run_with_earlier_classes" AS "earlier_classes") AS "smallest_earlier", (SELECT MIN("class_rows") FROM "kanon_run_with_present_classes" AS "present_classes") AS "smallest_present", (SELECT COUNT(*) FROM "kanon_run_with_earlier_classes" AS "earlier_classes" WHERE "class_rows" <> "class_values") + (SELECT COUNT(*) FROM "kanon_run_with_present_classes" AS "present_classes" WHERE "class_rows" <> "class_values") AS "repeating_classes", (SELECT SUM("moves"."persons") FROM "kanon_run_with_moves" AS "moves" JOIN "kanon_run_with_earlier_classes" AS "earlier_classes" ON "earlier_classes"."class_id" = "moves"."earlier_class" JOIN "kanon_run_with_present_classes" AS "present_classes" ON "present_classes"."class_id" = "moves"."present_class" LEFT JOIN "kanon_run_with_common" AS "common" ON "common"."earlier_class" = "moves"."earlier_class" AND "common"."present_class" = "moves"."present_class" WHERE COALESCE("common"."common_values", 0) <> "earlier_classes"."class_values" OR COALESCE("common"."common_values", 0) <> "present_classes"."class_values") AS "changed_persons", (SELECT SUM("persons") FROM "kanon_run_with_moves" AS "moves") AS "common_persons", (SELECT COUNT("person") FROM "kanon_run_with_earlier_rows" AS "earlier_rows") AS "earlier_persons", (SELECT COUNT("person") FROM "kanon_run_with_present_rows" AS "present_rows") AS "present_persons", (SELECT SUM(CASE WHEN "older_rows" > 0 AND "newer_rows" > 0 THEN 1 ELSE 0 END) FROM (SELECT "person", SUM("of_earlier") AS "older_rows", SUM(1 - "of_earlier") AS "newer_rows" FROM (SELECT "person", 1 AS "of_earlier" FROM "kanon_run_with_earlier_rows" AS "earlier_rows" UNION ALL SELECT "person", 0 AS "of_earlier" FROM "kanon_run_with_present_rows" AS "present_rows") AS "every_row" WHERE NOT "person" IS NULL GROUP BY "person") AS "every_person") AS "persons_of_both", COALESCE((SELECT SUM("class_rows") FROM "kanon_run_with_earlier_classes" AS "earlier_classes"), 0) + COALESCE((SELECT SUM("class_rows") FROM "kanon_run_with_present_classes" AS "present_classes"), 0) AS "judged_rows", (SELECT COUNT(*) FROM "clinic"."before" AS "checked") + (SELECT COUNT(*) FROM "clinic"."other" AS "checked") AS "all_rows";
 
--- «hierarchies/blank_ends 66»
+-- «hierarchies/blank_ends 72»
 WITH "kanon_run_downcoded0_people" AS «hierarchies/blank_ends 33»,
 
--- «hierarchies/blank_ends 68»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 10» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_people") AS "distinct_values") AS "labelled")
+-- «hierarchies/blank_ends 74»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 10» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
--- «hierarchies/blank_ends 67»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 68»
+-- «hierarchies/blank_ends 73»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 74»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 66»
-«hierarchies/blank_ends 67»
+«hierarchies/blank_ends 72»
+«hierarchies/blank_ends 73»
 «hierarchies/blank_ends 1»;
 
--- «hierarchies/blank_ends 70»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_people") AS "distinct_values") AS "labelled")
+-- «hierarchies/blank_ends 76»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
--- «hierarchies/blank_ends 69»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 70»
+-- «hierarchies/blank_ends 75»
+"kanon_run_lookup1" AS «hierarchies/blank_ends 76»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 66»
-«hierarchies/blank_ends 69»
+«hierarchies/blank_ends 72»
+«hierarchies/blank_ends 75»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 66»
-«hierarchies/blank_ends 67»
+«hierarchies/blank_ends 72»
+«hierarchies/blank_ends 73»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 27»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 68»,
+-- «hierarchies/coverage 33»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 74»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 66»
-«hierarchies/coverage 27»
-«hierarchies/blank_ends 69»
+«hierarchies/blank_ends 72»
+«hierarchies/coverage 33»
+«hierarchies/blank_ends 75»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -4493,7 +4398,7 @@ WITH "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/blank_ends 67»
+«hierarchies/blank_ends 73»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded0_classes") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -4509,7 +4414,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "cover"."label" AS "label0" FROM "kanon_run_downcoded0_people" AS "vectors" JOIN "kanon_run_downcoded0_cover0" AS "cover" ON ("vectors"."q0" = "cover"."value" OR ("vectors"."q0" IS NULL AND "cover"."value" IS NULL))),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 70»,
+"kanon_run_lookup1" AS «hierarchies/blank_ends 76»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_downcoded0_classes") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
@@ -4529,7 +4434,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 27»
+«hierarchies/coverage 33»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4547,7 +4452,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 27»
+«hierarchies/coverage 33»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4569,8 +4474,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded0_classes" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_classes") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_classes") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 66»
-«hierarchies/coverage 27»
+«hierarchies/blank_ends 72»
+«hierarchies/coverage 33»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4584,8 +4489,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 66»
-«hierarchies/coverage 27»
+«hierarchies/blank_ends 72»
+«hierarchies/coverage 33»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4598,43 +4503,43 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
--- «hierarchies/blank_ends 71»
+-- «hierarchies/blank_ends 77»
 WITH "kanon_run_downcoded1_people" AS «hierarchies/blank_ends 33»,
 
--- «hierarchies/blank_ends 73»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 10» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_people") AS "distinct_values") AS "labelled")
+-- «hierarchies/blank_ends 79»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 10» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
--- «hierarchies/blank_ends 72»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 73»
+-- «hierarchies/blank_ends 78»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 79»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 71»
-«hierarchies/blank_ends 72»
+«hierarchies/blank_ends 77»
+«hierarchies/blank_ends 78»
 «hierarchies/blank_ends 1»;
 
--- «hierarchies/blank_ends 75»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "distinct_values") AS "labelled")
+-- «hierarchies/blank_ends 81»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
--- «hierarchies/blank_ends 74»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 75»
+-- «hierarchies/blank_ends 80»
+"kanon_run_lookup1" AS «hierarchies/blank_ends 81»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 71»
-«hierarchies/blank_ends 74»
+«hierarchies/blank_ends 77»
+«hierarchies/blank_ends 80»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 71»
-«hierarchies/blank_ends 72»
+«hierarchies/blank_ends 77»
+«hierarchies/blank_ends 78»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 28»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 73»,
+-- «hierarchies/coverage 34»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 79»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 71»
-«hierarchies/coverage 28»
-«hierarchies/blank_ends 74»
+«hierarchies/blank_ends 77»
+«hierarchies/coverage 34»
+«hierarchies/blank_ends 80»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -4648,11 +4553,11 @@ WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/blank_ends 72»
+«hierarchies/blank_ends 78»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded1_classes") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 75»,
+"kanon_run_lookup1" AS «hierarchies/blank_ends 81»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT "lookup"."value" AS "value", 0 AS "label_level", COALESCE("lookup"."c0", 0) AS "label_number", COLLATE((CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(COLLATE(CAST("lookup"."l0" AS VARCHAR(MAX)), 'case_sensitive'), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM COLLATE(CAST("lookup"."l0" AS VARCHAR(MAX)), 'case_sensitive'))) ELSE COLLATE(CAST("lookup"."l0" AS VARCHAR(MAX)), 'case_sensitive') END), 'case_sensitive') AS "label" FROM "kanon_run_lookup1" AS "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "occurring" ON ("lookup"."value" = "occurring"."value" OR ("lookup"."value" IS NULL AND "occurring"."value" IS NULL)) UNION ALL SELECT "lookup"."value" AS "value", 1 AS "label_level", 0 AS "label_number", COLLATE((CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(COLLATE(CAST("lookup"."l1" AS VARCHAR(MAX)), 'case_sensitive'), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM COLLATE(CAST("lookup"."l1" AS VARCHAR(MAX)), 'case_sensitive'))) ELSE COLLATE(CAST("lookup"."l1" AS VARCHAR(MAX)), 'case_sensitive') END), 'case_sensitive') AS "label" FROM "kanon_run_lookup1" AS "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "occurring" ON ("lookup"."value" = "occurring"."value" OR ("lookup"."value" IS NULL AND "occurring"."value" IS NULL))),
@@ -4687,7 +4592,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 28»
+«hierarchies/coverage 34»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4705,7 +4610,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 28»
+«hierarchies/coverage 34»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4724,8 +4629,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded1_classes" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_classes") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_classes") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 71»
-«hierarchies/coverage 28»
+«hierarchies/blank_ends 77»
+«hierarchies/coverage 34»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4739,8 +4644,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 71»
-«hierarchies/coverage 28»
+«hierarchies/blank_ends 77»
+«hierarchies/coverage 34»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4753,13 +4658,13 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
--- «hierarchies/coverage 29»
-"kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_people") AS "found" LEFT JOIN «hierarchies/coverage 9» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0"),
+-- «hierarchies/coverage 35»
+"kanon_run_lookup0" AS (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_consistent_people" GROUP BY "q0") AS "found" LEFT JOIN «hierarchies/coverage 9» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0"),
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 38»
 "kanon_run_domain0" AS «hierarchies/blank_ends 13»,
-«hierarchies/coverage 29»
+«hierarchies/coverage 35»
 «hierarchies/blank_ends 41»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
@@ -4793,7 +4698,7 @@ SELECT COLLATE(CAST('b' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAS
 «hierarchies/blank_ends 38»
 «disclosure/attacks/consistent 1»
 "kanon_run_domain0" AS «hierarchies/blank_ends 13»,
-«hierarchies/coverage 29»
+«hierarchies/coverage 35»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
@@ -4809,7 +4714,7 @@ SELECT COLLATE(CAST('b' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAS
 -- disclosure/attacks/graph
 «hierarchies/blank_ends 38»
 "kanon_run_domain0" AS «hierarchies/blank_ends 13»,
-«hierarchies/coverage 29»
+«hierarchies/coverage 35»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
@@ -4826,7 +4731,7 @@ SELECT COLLATE(CAST('b' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAS
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 38»
 "kanon_run_domain0" AS «hierarchies/blank_ends 13»,
-«hierarchies/coverage 29»
+«hierarchies/coverage 35»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS «disclosure/attacks/consistent 10»,
@@ -4844,7 +4749,7 @@ SELECT COLLATE(CAST('b' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAS
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
 "kanon_run_domain0" AS «hierarchies/blank_ends 13»,
-«hierarchies/coverage 29»
+«hierarchies/coverage 35»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»

@@ -4,6 +4,15 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."age" AS "q0", C
 -- frequency/totals
 SELECT (SELECT SUM("row_count") FROM "kanon_run_raw") AS "row_count", (SELECT SUM("row_count") FROM "kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL) AS "null_rows", NULL AS "persons", NULL AS "kept_persons", NULL AS "most_vectors", NULL AS "unknown_rows";
 
+-- engines/scratch/domain
+CREATE TEMPORARY TABLE "kanon_run_domain1" ("l0" VARCHAR COLLATE '' NOT NULL, "l1" VARCHAR COLLATE '' NOT NULL, "l2" VARCHAR COLLATE '' NOT NULL);
+
+-- engines/scratch/load
+INSERT INTO "kanon_run_domain1" VALUES
+  ('M', 'x', '*'),
+  ('it\'s', 'x', '*'),
+  ('F\\', 'y', '*');
+
 -- hierarchies/range
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_raw") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE) > -1000000000000000 AND CAST("value" AS DOUBLE) < 1000000000000000);
 
@@ -17,27 +26,16 @@ SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "ka
 (CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN CAST(FLOOR((CAST("value" AS DECIMAL(28, 10)) - CASE WHEN CAST("value" AS DECIMAL(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) < 0 THEN '< 0.0' WHEN CAST(FLOOR((CAST("value" AS DECIMAL(28, 10)) - CASE WHEN CAST("value" AS DECIMAL(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) >= 800 THEN '>= 80.0' ELSE '[' || CASE WHEN «hierarchies/lookup_rules 2» < 0 THEN '0.0' ELSE CAST(CAST(CAST(«hierarchies/lookup_rules 2» AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS VARCHAR) END || ', ' || CASE WHEN «hierarchies/lookup_rules 3» > 800 THEN '80.0' ELSE CAST(CAST(CAST(«hierarchies/lookup_rules 3» AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS VARCHAR) END || ')' END) END, '')
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
-
--- engines/scratch/domain
-CREATE TEMPORARY TABLE "kanon_run_domain1" ("l0" VARCHAR COLLATE '' NOT NULL, "l1" VARCHAR COLLATE '' NOT NULL, "l2" VARCHAR COLLATE '' NOT NULL);
-
--- engines/scratch/load
-INSERT INTO "kanon_run_domain1" VALUES
-  ('M', 'x', '*'),
-  ('it\'s', 'x', '*'),
-  ('F\\', 'y', '*');
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q0") AS "distinct_values") AS "labelled";
 
 -- «hierarchies/lookup_rows 1»
 (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_domain1")
 
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_raw") AS "found" LEFT JOIN «hierarchies/lookup_rows 1» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0";
+CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q1") AS "found" LEFT JOIN «hierarchies/lookup_rows 1» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0";
 
 -- hierarchies/nesting
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
 -- «hierarchies/coverage 1»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
@@ -50,35 +48,32 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 UNION ALL
 «hierarchies/coverage 2»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+-- «frequency/label_numbers 1»
+SELECT 0 AS "attribute", 0 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c0" AS "among_all", MAX("d0") AS "among_siblings", MAX("s0") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup0" GROUP BY "c0") AS "labelled"
+
+-- «frequency/label_numbers 2»
+SELECT 0 AS "attribute", 1 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c1" AS "among_all", MAX("c1") AS "among_siblings", MAX("s1") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup0" GROUP BY "c1") AS "labelled"
+
+-- «frequency/label_numbers 3»
+SELECT 1 AS "attribute", 0 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c0" AS "among_all", MAX("d0") AS "among_siblings", MAX("s0") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup1" GROUP BY "c0") AS "labelled"
+
+-- «frequency/label_numbers 4»
+SELECT 1 AS "attribute", 1 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c1" AS "among_all", MAX("c1") AS "among_siblings", MAX("s1") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup1" GROUP BY "c1") AS "labelled"
+
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled";
+«frequency/label_numbers 4»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c1" AS "code2", "lookup1"."c0" AS "code3", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value";
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_raw";
-
--- «frequency/marginals 1»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code1" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code1") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup0") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- «frequency/marginals 2»
-SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code0" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code0") AS "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_run_lookup0") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code3" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code3") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code"
-UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code2" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code2") AS "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code";
 
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM "kanon_run_frequency") AS "row_count";
@@ -149,10 +144,10 @@ DROP TABLE IF EXISTS "kanon_run_frequency";
 DROP TABLE IF EXISTS "kanon_run_lookup1";
 
 -- engines/scratch/drop
-DROP TABLE IF EXISTS "kanon_run_domain1";
+DROP TABLE IF EXISTS "kanon_run_lookup0";
 
 -- engines/scratch/drop
-DROP TABLE IF EXISTS "kanon_run_lookup0";
+DROP TABLE IF EXISTS "kanon_run_domain1";
 
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT COLLATE(CAST("kanon_source"."zip" AS VARCHAR), '') AS "q0", "kanon_source"."born" AS "q1", COUNT(*) AS "row_count" FROM (
@@ -160,10 +155,10 @@ SELECT * FROM clinic_visits
 ) AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."zip" AS VARCHAR), ''), "kanon_source"."born";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST("value" AS VARCHAR)) > 3 THEN SUBSTRING(CAST("value" AS VARCHAR), 1, 3) || REPEAT('*', LENGTH(CAST("value" AS VARCHAR)) - 3) ELSE CAST("value" AS VARCHAR) END) END, '') AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST("value" AS VARCHAR)) > 3 THEN SUBSTRING(CAST("value" AS VARCHAR), 1, 3) || REPEAT('*', LENGTH(CAST("value" AS VARCHAR)) - 3) ELSE CAST("value" AS VARCHAR) END) END, '') AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q0") AS "distinct_values") AS "labelled";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2") - 1 AS BIGINT) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3") AS BIGINT) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3") - 1 AS BIGINT) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INT) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4") AS BIGINT) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INT) AS "s4", '*' AS "l5" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(CAST("value" AS DATE) AS VARCHAR)) END, '') AS "l1", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(DATE_PART(YEAR, "value") AS VARCHAR) || CASE WHEN DATE_PART(MONTH, "value") < 10 THEN '-0' ELSE '-' END || CAST(DATE_PART(MONTH, "value") AS VARCHAR)) END, '') AS "l2", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(DATE_PART(YEAR, "value") AS VARCHAR) || CASE WHEN DATE_PART(MONTH, "value") <= 3 THEN '-Q1' WHEN DATE_PART(MONTH, "value") <= 6 THEN '-Q2' WHEN DATE_PART(MONTH, "value") <= 9 THEN '-Q3' ELSE '-Q4' END) END, '') AS "l3", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(DATE_PART(YEAR, "value") - ((DATE_PART(YEAR, "value") % 10) + 10) % 10 AS VARCHAR) || '-' || CAST(DATE_PART(YEAR, "value") - ((DATE_PART(YEAR, "value") % 10) + 10) % 10 + 9 AS VARCHAR)) END, '') AS "l4" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
+CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2") - 1 AS BIGINT) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3") AS BIGINT) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3") - 1 AS BIGINT) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INT) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4") AS BIGINT) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INT) AS "s4", '*' AS "l5" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(CAST("value" AS DATE) AS VARCHAR)) END, '') AS "l1", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(DATE_PART(YEAR, "value") AS VARCHAR) || CASE WHEN DATE_PART(MONTH, "value") < 10 THEN '-0' ELSE '-' END || CAST(DATE_PART(MONTH, "value") AS VARCHAR)) END, '') AS "l2", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(DATE_PART(YEAR, "value") AS VARCHAR) || CASE WHEN DATE_PART(MONTH, "value") <= 3 THEN '-Q1' WHEN DATE_PART(MONTH, "value") <= 6 THEN '-Q2' WHEN DATE_PART(MONTH, "value") <= 9 THEN '-Q3' ELSE '-Q4' END) END, '') AS "l3", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(DATE_PART(YEAR, "value") - ((DATE_PART(YEAR, "value") % 10) + 10) % 10 AS VARCHAR) || '-' || CAST(DATE_PART(YEAR, "value") - ((DATE_PART(YEAR, "value") % 10) + 10) % 10 + 9 AS VARCHAR)) END, '') AS "l4" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q1") AS "distinct_values") AS "labelled";
 
 -- hierarchies/nesting
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
@@ -184,53 +179,35 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 UNION ALL
 «hierarchies/coverage 3»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+-- «frequency/label_numbers 5»
+SELECT 1 AS "attribute", 1 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c1" AS "among_all", MAX("d1") AS "among_siblings", MAX("s1") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup1" GROUP BY "c1") AS "labelled"
+
+-- «frequency/label_numbers 6»
+SELECT 1 AS "attribute", 2 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c2" AS "among_all", MAX("d2") AS "among_siblings", MAX("s2") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup1" GROUP BY "c2") AS "labelled"
+
+-- «frequency/label_numbers 7»
+SELECT 1 AS "attribute", 3 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c3" AS "among_all", MAX("d3") AS "among_siblings", MAX("s3") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup1" GROUP BY "c3") AS "labelled"
+
+-- «frequency/label_numbers 8»
+SELECT 1 AS "attribute", 4 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c4" AS "among_all", MAX("c4") AS "among_siblings", MAX("s4") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup1" GROUP BY "c4") AS "labelled"
+
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("d1") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 5»
 UNION ALL
-SELECT 1 AS "attribute", 2 AS "level", MAX("c2") AS "most_labels", MAX("d2") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 6»
 UNION ALL
-SELECT 1 AS "attribute", 3 AS "level", MAX("c3") AS "most_labels", MAX("d3") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 7»
 UNION ALL
-SELECT 1 AS "attribute", 4 AS "level", MAX("c4") AS "most_labels", MAX("c4") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled";
+«frequency/label_numbers 8»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw" WHERE NOT "q0" IS NULL AND NOT "q1" IS NULL) AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value";
-
--- «frequency/marginals 3»
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code6" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code6") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- «frequency/marginals 4»
-SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code5" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code5") AS "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- «frequency/marginals 5»
-SELECT 1 AS "attribute", 2 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code4" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code4") AS "labels" JOIN (SELECT DISTINCT "c2" AS "code", "s2" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- «frequency/marginals 6»
-SELECT 1 AS "attribute", 3 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code3" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code3") AS "labels" JOIN (SELECT DISTINCT "c3" AS "code", "s3" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- «frequency/marginals 7»
-SELECT 1 AS "attribute", 4 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code2" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code2") AS "labels" JOIN (SELECT DISTINCT "c4" AS "code", "s4" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 3»
-UNION ALL
-«frequency/marginals 4»
-UNION ALL
-«frequency/marginals 5»
-UNION ALL
-«frequency/marginals 6»
-UNION ALL
-«frequency/marginals 7»;
 
 -- evaluate/node
 SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN "satisfied" = 1 THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN "satisfied" = 1 THEN 0 ELSE "class_rows" END) AS "suppressed", 0 AS "suppressed_monotone", SUM("class_rows") AS "judged_rows", SUM("class_size") AS "judged_sizes", SUM(CASE WHEN NOT ("satisfied" = 1) THEN "class_rows" * LN("sharing_0") ELSE 0 END) AS "suppressed_log_0", SUM(CASE WHEN NOT ("satisfied" = 1) THEN "class_rows" * LN("sharing_1") ELSE 0 END) AS "suppressed_log_1" FROM (SELECT "flagged".*, SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) OVER (PARTITION BY "z0") AS "sharing_0", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) OVER (PARTITION BY "z1") AS "sharing_1" FROM (SELECT "k0", "k1", "z0", "z1", "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "code1" AS "k0", "code6" AS "k1", CAST(SUM("row_count") AS BIGINT) AS "class_rows", CAST(SUM("row_count") AS BIGINT) AS "class_size", MIN("code1") AS "z0", MIN("code6") AS "z1" FROM "kanon_run_frequency" GROUP BY "code1", "code6") AS "classes") AS "flagged") AS "classes";
@@ -261,7 +238,7 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT COLLATE(CAST("kanon_source"."ag
 SELECT (SELECT SUM("row_count") FROM "kanon_run_raw") AS "row_count", (SELECT SUM("row_count") FROM "kanon_run_raw" WHERE "q0" IS NULL) AS "null_rows", NULL AS "persons", NULL AS "kept_persons", NULL AS "most_vectors", NULL AS "unknown_rows";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS((CAST(((FLOOR("value" / 10)) - (FLOOR("value" / 10)) % (2)) / (2) AS BIGINT) * 20)) < 1e18 AND (CAST(((FLOOR("value" / 10)) - (FLOOR("value" / 10)) % (2)) / (2) AS BIGINT) * 20) = FLOOR((CAST(((FLOOR("value" / 10)) - (FLOOR("value" / 10)) % (2)) / (2) AS BIGINT) * 20)) THEN CAST(CAST((CAST(((FLOOR("value" / 10)) - (FLOOR("value" / 10)) % (2)) / (2) AS BIGINT) * 20) AS BIGINT) AS VARCHAR) ELSE CAST((CAST(((FLOOR("value" / 10)) - (FLOOR("value" / 10)) % (2)) / (2) AS BIGINT) * 20) AS VARCHAR) END) END, '') AS "l1", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST((CASE WHEN "value" < 40 THEN 'young' END) AS VARCHAR)) END, '') AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS((CAST(((FLOOR("value" / 10)) - (FLOOR("value" / 10)) % (2)) / (2) AS BIGINT) * 20)) < 1e18 AND (CAST(((FLOOR("value" / 10)) - (FLOOR("value" / 10)) % (2)) / (2) AS BIGINT) * 20) = FLOOR((CAST(((FLOOR("value" / 10)) - (FLOOR("value" / 10)) % (2)) / (2) AS BIGINT) * 20)) THEN CAST(CAST((CAST(((FLOOR("value" / 10)) - (FLOOR("value" / 10)) % (2)) / (2) AS BIGINT) * 20) AS BIGINT) AS VARCHAR) ELSE CAST((CAST(((FLOOR("value" / 10)) - (FLOOR("value" / 10)) % (2)) / (2) AS BIGINT) * 20) AS VARCHAR) END) END, '') AS "l1", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST((CASE WHEN "value" < 40 THEN 'young' END) AS VARCHAR)) END, '') AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q0") AS "distinct_values") AS "labelled";
 
 -- hierarchies/nesting
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
@@ -271,22 +248,15 @@ SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 -- hierarchies/coverage
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("d1") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+SELECT 0 AS "attribute", 1 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c1" AS "among_all", MAX("d1") AS "among_siblings", MAX("s1") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup0" GROUP BY "c1") AS "labelled"
 UNION ALL
-SELECT 0 AS "attribute", 2 AS "level", MAX("c2") AS "most_labels", MAX("c2") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled";
+SELECT 0 AS "attribute", 2 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c2" AS "among_all", MAX("c2") AS "among_siblings", MAX("s2") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup0" GROUP BY "c2") AS "labelled";
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c2" AS "code0", "lookup0"."c1" AS "code1", "lookup0"."c0" AS "code2", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value";
-
--- frequency/marginals
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code2" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code2") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup0") AS "sizes" ON "labels"."code" = "sizes"."code"
-UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code1" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code1") AS "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_run_lookup0") AS "sizes" ON "labels"."code" = "sizes"."code"
-UNION ALL
-SELECT 0 AS "attribute", 2 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code0" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code0") AS "labels" JOIN (SELECT DISTINCT "c2" AS "code", "s2" AS "label_size" FROM "kanon_run_lookup0") AS "sizes" ON "labels"."code" = "sizes"."code";
 
 -- evaluate/node
 SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE "class_rows" END) AS "suppressed", 0 AS "suppressed_monotone", SUM("class_rows") AS "judged_rows", SUM("class_size") AS "judged_sizes", SUM(CASE WHEN ("class_size" >= 3) THEN CAST("class_rows" AS DOUBLE) ELSE 0 END) AS "kept_vectors", SUM(CAST("class_rows" AS DOUBLE)) AS "vectors" FROM (SELECT CAST(SUM("row_count") AS BIGINT) AS "class_rows", CAST(SUM("row_count") AS BIGINT) AS "class_size" FROM "kanon_run_frequency" GROUP BY "code2") AS "classes";
@@ -310,7 +280,7 @@ INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pend
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT COLLATE(CAST("kanon_source"."sex" AS VARCHAR), '') AS "q0", COLLATE(CAST("kanon_source"."dx" AS VARCHAR), '') AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."sex" AS VARCHAR), ''), COLLATE(CAST("kanon_source"."dx" AS VARCHAR), '');
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q0") AS "distinct_values") AS "labelled";
 
 -- «hierarchies/coverage 4»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
@@ -318,8 +288,11 @@ SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_v
 -- hierarchies/coverage
 «hierarchies/coverage 4»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled";
+-- «frequency/label_numbers 9»
+SELECT 0 AS "attribute", 0 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c0" AS "among_all", MAX("c0") AS "among_siblings", MAX("s0") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup0" GROUP BY "c0") AS "labelled"
+
+-- frequency/label_numbers
+«frequency/label_numbers 9»;
 
 -- frequency/sensitive
 CREATE TEMPORARY TABLE "kanon_run_sensitive0" AS SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE CAST(ROW_NUMBER() OVER (ORDER BY "value") AS INT) END AS "code", CAST("reference_count" AS BIGINT) AS "reference_count", COALESCE(CAST("reference_count" AS DOUBLE) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE), 0), 0) AS "reference_share" FROM (SELECT "v0" AS "value", SUM("row_count") AS "reference_count" FROM "kanon_run_raw" GROUP BY "v0") AS "value_counts";
@@ -329,12 +302,6 @@ CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c0" AS "code0", 
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value";
-
--- «frequency/marginals 8»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code0" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code0") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup0") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- frequency/marginals
-«frequency/marginals 8»;
 
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM "kanon_run_frequency") + (SELECT COUNT(*) FROM "kanon_run_values0") AS "row_count";
@@ -397,41 +364,28 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."age" AS "q0", C
 (CAST(FLOOR((CAST("value" AS DECIMAL(28, 10)) - CASE WHEN CAST("value" AS DECIMAL(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 1) AS BIGINT) - (((CAST(FLOOR((CAST("value" AS DECIMAL(28, 10)) - CASE WHEN CAST("value" AS DECIMAL(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 1) AS BIGINT) - 0) % 5) + 5) % 5)
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE ('[' || CAST(«hierarchies/lookup_rules 4» AS VARCHAR) || ', ' || CAST((«hierarchies/lookup_rules 4» + 5) AS VARCHAR) || ')') END, '') AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE ('[' || CAST(«hierarchies/lookup_rules 4» AS VARCHAR) || ', ' || CAST((«hierarchies/lookup_rules 4» + 5) AS VARCHAR) || ')') END, '') AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q0") AS "distinct_values") AS "labelled";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
-
--- hierarchies/nesting
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q1") AS "distinct_values") AS "labelled";
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled";
+SELECT 1 AS "attribute", 0 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c0" AS "among_all", MAX("c0") AS "among_siblings", MAX("s0") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup1" GROUP BY "c0") AS "labelled";
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c0" AS "code2", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "v0", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value" JOIN "kanon_run_sensitive0" AS "sensitive" ON "vectors"."v0" IS NOT DISTINCT FROM "sensitive"."value";
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c0" AS "code2", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0", "q1") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value";
-
--- «frequency/marginals 9»
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code2" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code2") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code"
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 9»;
 
 -- «evaluate/node 4»
 (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "code1" AS "k0", "code2" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM "kanon_run_values0" GROUP BY "code1", "code2", "value_code") AS "counted")
@@ -455,10 +409,7 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT COLLATE(CAST("kanon_source"."ag
 SELECT (SELECT SUM("row_count") FROM "kanon_run_raw") AS "row_count", (SELECT SUM("row_count") FROM "kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL OR "q2" IS NULL) AS "null_rows", NULL AS "persons", NULL AS "kept_persons", NULL AS "most_vectors", NULL AS "unknown_rows";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q2" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
-
--- hierarchies/nesting
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT "q2" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q2") AS "distinct_values") AS "labelled";
 
 -- «hierarchies/coverage 5»
 SELECT 2 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup2") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup2" AS "labels" JOIN (SELECT "q2" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw" GROUP BY "q2") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
@@ -470,26 +421,20 @@ UNION ALL
 UNION ALL
 «hierarchies/coverage 5»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+-- «frequency/label_numbers 10»
+SELECT 2 AS "attribute", 0 AS "level", MAX("among_all") AS "most_labels", MAX("among_siblings") AS "most_siblings", SUM(CASE WHEN "label_rows" > 0 THEN 1 ELSE 0 END) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX(CASE WHEN "label_rows" > 0 THEN "label_size" ELSE 1 END) AS "largest", SUM(CASE WHEN "label_rows" > 0 THEN CAST("label_rows" AS DOUBLE) * LN("label_rows") ELSE 0 END) AS "row_log" FROM (SELECT "c0" AS "among_all", MAX("c0") AS "among_siblings", MAX("s0") AS "label_size", SUM("value_rows") AS "label_rows" FROM "kanon_run_lookup2" GROUP BY "c0") AS "labelled"
+
+-- frequency/label_numbers
+«frequency/label_numbers 9»
 UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 4»
 UNION ALL
-SELECT 2 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS "most_siblings" FROM "kanon_run_lookup2" AS "labelled";
+«frequency/label_numbers 10»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", "lookup1"."c1" AS "code1", "lookup1"."c0" AS "code2", "lookup2"."c0" AS "code3", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "q2", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value" JOIN "kanon_run_lookup2" AS "lookup2" ON "vectors"."q2" IS NOT DISTINCT FROM "lookup2"."value";
-
--- frequency/marginals
-«frequency/marginals 8»
-UNION ALL
-«frequency/marginals 9»
-UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code1" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code1") AS "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_run_lookup1") AS "sizes" ON "labels"."code" = "sizes"."code"
-UNION ALL
-SELECT 2 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code3" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code3") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup2") AS "sizes" ON "labels"."code" = "sizes"."code";
 
 -- «evaluate/partitions/order 1»
 (SELECT "used"."code" AS "code", "used"."label" AS "label", CASE WHEN "used"."label" IS NULL THEN 1 ELSE 0 END AS "is_null", "used"."sort" AS "sort", COALESCE("counted"."row_count", 0) AS "row_count" FROM "kanon_run_with_used" AS "used" LEFT JOIN "kanon_run_with_counted" AS "counted" ON "used"."code" = "counted"."code")
@@ -556,26 +501,26 @@ CREATE TEMPORARY TABLE "kanon_run_coded2" AS SELECT "labels"."value", "labels"."
 -- evaluate/partitions/encode
 CREATE TEMPORARY TABLE "kanon_run_intervals" AS SELECT "chosen0"."c1" + "chosen1"."c1" * 2 + "chosen2"."c1" * 4 AS "code0", "vectors"."row_count" AS "row_count" FROM "kanon_run_frequency" AS "vectors" JOIN (SELECT DISTINCT "original", "c0", "d0", "c1" FROM "kanon_run_coded0") AS "chosen0" ON "vectors"."code0" = "chosen0"."original" JOIN (SELECT DISTINCT "original", "c0", "d0", "c1" FROM "kanon_run_coded1") AS "chosen1" ON "vectors"."code2" = "chosen1"."original" JOIN (SELECT DISTINCT "original", "c0", "d0", "c1" FROM "kanon_run_coded2") AS "chosen2" ON "vectors"."code3" = "chosen2"."original";
 
--- «frequency/marginals 10»
+-- «frequency/marginals 1»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT BITAND("code0", 1) AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_intervals" GROUP BY BITAND("code0", 1)) AS "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s0" AS "label_size" FROM "kanon_run_coded0") AS "sizes" ON "labels"."code" = "sizes"."code"
 
--- «frequency/marginals 11»
+-- «frequency/marginals 2»
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT BITAND("code0", 1) AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_intervals" GROUP BY BITAND("code0", 1)) AS "labels" JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_run_coded0") AS "sizes" ON "labels"."code" = "sizes"."code"
 
--- «frequency/marginals 12»
+-- «frequency/marginals 3»
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT BITAND("code0", 2) AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_intervals" GROUP BY BITAND("code0", 2)) AS "labels" JOIN (SELECT DISTINCT "c1" * 2 AS "code", "s0" AS "label_size" FROM "kanon_run_coded1") AS "sizes" ON "labels"."code" = "sizes"."code"
 
--- «frequency/marginals 13»
+-- «frequency/marginals 4»
 SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT BITAND("code0", 2) AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_intervals" GROUP BY BITAND("code0", 2)) AS "labels" JOIN (SELECT DISTINCT "c1" * 2 AS "code", "s1" AS "label_size" FROM "kanon_run_coded1") AS "sizes" ON "labels"."code" = "sizes"."code"
 
 -- frequency/marginals
-«frequency/marginals 10»
+«frequency/marginals 1»
 UNION ALL
-«frequency/marginals 11»
+«frequency/marginals 2»
 UNION ALL
-«frequency/marginals 12»
+«frequency/marginals 3»
 UNION ALL
-«frequency/marginals 13»
+«frequency/marginals 4»
 UNION ALL
 SELECT 2 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT BITAND("code0", 4) AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_intervals" GROUP BY BITAND("code0", 4)) AS "labels" JOIN (SELECT DISTINCT "c1" * 4 AS "code", "s0" AS "label_size" FROM "kanon_run_coded2") AS "sizes" ON "labels"."code" = "sizes"."code"
 UNION ALL
@@ -756,13 +701,13 @@ WITH "kanon_run_with_rolled" AS (SELECT "map0"."interval_number" AS "f0", "map1"
 CREATE TEMPORARY TABLE "kanon_run_intervals" AS SELECT "chosen0"."c1" + "chosen1"."c1" * 2 AS "code0", "vectors"."person_count" AS "person_count", "vectors"."row_count" AS "row_count" FROM "kanon_run_frequency" AS "vectors" JOIN (SELECT DISTINCT "original", "c0", "d0", "c1" FROM "kanon_run_coded0") AS "chosen0" ON "vectors"."code1" = "chosen0"."original" JOIN (SELECT DISTINCT "original", "c0", "d0", "c1" FROM "kanon_run_coded1") AS "chosen1" ON "vectors"."code3" = "chosen1"."original";
 
 -- frequency/marginals
-«frequency/marginals 10»
+«frequency/marginals 1»
 UNION ALL
-«frequency/marginals 11»
+«frequency/marginals 2»
 UNION ALL
-«frequency/marginals 12»
+«frequency/marginals 3»
 UNION ALL
-«frequency/marginals 13»;
+«frequency/marginals 4»;
 
 -- evaluate/node
 SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE "class_rows" END) AS "suppressed", 0 AS "suppressed_monotone", SUM("class_rows") AS "judged_rows", SUM("class_size") AS "judged_sizes", SUM(CASE WHEN ("class_size" >= 3) THEN "class_rows" * "class_rows" ELSE 0 END) AS "kept_squares", SUM("class_rows" * "class_rows") AS "squares" FROM (SELECT CAST(SUM("row_count") AS BIGINT) AS "class_rows", CAST(SUM("person_count") AS BIGINT) AS "class_size" FROM "kanon_run_intervals" GROUP BY "code0") AS "classes";
@@ -865,12 +810,7 @@ INSERT INTO "kanon_run_domain_sensitive1" VALUES
   ('b\\', 'w', 'z', '*');
 
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup_sensitive1" AS SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT DISTINCT "v1" AS "value" FROM "kanon_run_raw") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM "kanon_run_domain_sensitive1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0";
-
--- hierarchies/nesting
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain_sensitive1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_domain_sensitive1" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
+CREATE TEMPORARY TABLE "kanon_run_lookup_sensitive1" AS SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT "v1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "v1") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM "kanon_run_domain_sensitive1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0";
 
 -- hierarchies/coverage
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup_sensitive1" AS "labels" JOIN (SELECT "v1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw" GROUP BY "v1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -1059,7 +999,7 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT COLLATE(CAST("kanon_source"."se
 CREATE TEMPORARY TABLE "kanon_run_known" AS SELECT "q0", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw" UNION ALL SELECT "q0", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_population0";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_known") AS "distinct_values") AS "labelled";
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_known" GROUP BY "q0") AS "distinct_values") AS "labelled";
 
 -- hierarchies/coverage
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -1446,20 +1386,20 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."weight" AS "q0"
 -- frequency/totals
 SELECT (SELECT SUM("row_count") FROM "kanon_run_raw") AS "row_count", (SELECT SUM("row_count") FROM "kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL OR "q2" IS NULL) AS "null_rows", (SELECT COUNT(DISTINCT "unit") FROM "kanon_run_raw") AS "persons", NULL AS "kept_persons", (SELECT MAX("vectors") FROM (SELECT "unit", COUNT(*) AS "vectors" FROM (SELECT DISTINCT "unit", "q0", "q1", "q2" FROM "kanon_run_raw" WHERE NOT "unit" IS NULL) AS "person_vectors" GROUP BY "unit") AS "vectors_per_person") AS "most_vectors", (SELECT SUM("row_count") FROM "kanon_run_raw" WHERE "unit" IS NULL) AS "unknown_rows";
 
--- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS("value") < 1e18 AND "value" = FLOOR("value") THEN CAST(CAST("value" AS BIGINT) AS VARCHAR) ELSE CAST("value" AS VARCHAR) END) END, '') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR("value"))) < 1e18 AND (FLOOR("value")) = FLOOR((FLOOR("value"))) THEN CAST(CAST((FLOOR("value")) AS BIGINT) AS VARCHAR) ELSE CAST((FLOOR("value")) AS VARCHAR) END) END, '') AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
-
 -- hierarchies/copy
 CREATE TEMPORARY TABLE "kanon_run_domain1" AS SELECT COLLATE(CAST("person" AS VARCHAR), '') AS "l0", COLLATE(CAST("age" AS VARCHAR), '') AS "l1", COLLATE(CAST("sex" AS VARCHAR), '') AS "l2", COLLATE(CAST("weight" AS VARCHAR), '') AS "l3", COLLATE(CAST("dx" AS VARCHAR), '') AS "l4", COLLATE(CAST("seen" AS VARCHAR), '') AS "l5" FROM "clinic"."sexes";
 
 -- hierarchies/domain_summary
 SELECT (SELECT COUNT(*) FROM "kanon_run_domain1") AS "row_count", (SELECT COUNT(*) FROM "kanon_run_domain1" WHERE "l0" IS NULL OR "l1" IS NULL OR "l2" IS NULL OR "l3" IS NULL OR "l4" IS NULL OR "l5" IS NULL) AS "missing_labels", (SELECT COUNT(*) FROM (SELECT "l0" FROM "kanon_run_domain1" GROUP BY "l0" HAVING COUNT(*) > 1) AS "repeated") AS "repeated_values", (SELECT COUNT(DISTINCT "l5") FROM "kanon_run_domain1") AS "top_labels", (SELECT MIN("l5") FROM "kanon_run_domain1") AS "top_label";
 
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS("value") < 1e18 AND "value" = FLOOR("value") THEN CAST(CAST("value" AS BIGINT) AS VARCHAR) ELSE CAST("value" AS VARCHAR) END) END, '') AS "l0", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR("value"))) < 1e18 AND (FLOOR("value")) = FLOOR((FLOOR("value"))) THEN CAST(CAST((FLOOR("value")) AS BIGINT) AS VARCHAR) ELSE CAST((FLOOR("value")) AS VARCHAR) END) END, '') AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q0") AS "distinct_values") AS "labelled";
+
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."d2", 0) AS "d2", COALESCE("labelled"."s2", 1) AS "s2", "labelled"."l3", COALESCE("labelled"."c3", 0) AS "c3", COALESCE("labelled"."d3", 0) AS "d3", COALESCE("labelled"."s3", 1) AS "s3", "labelled"."l4", COALESCE("labelled"."c4", 0) AS "c4", COALESCE("labelled"."s4", 1) AS "s4", '*' AS "l5" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_raw") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2") - 1 AS BIGINT) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3") AS BIGINT) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3") - 1 AS BIGINT) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INT) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4") AS BIGINT) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INT) AS "s4" FROM "kanon_run_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0";
+CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."d2", 0) AS "d2", COALESCE("labelled"."s2", 1) AS "s2", "labelled"."l3", COALESCE("labelled"."c3", 0) AS "c3", COALESCE("labelled"."d3", 0) AS "d3", COALESCE("labelled"."s3", 1) AS "s3", "labelled"."l4", COALESCE("labelled"."c4", 0) AS "c4", COALESCE("labelled"."s4", 1) AS "s4", '*' AS "l5" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q1") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2") - 1 AS BIGINT) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3") AS BIGINT) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3") - 1 AS BIGINT) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INT) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4") AS BIGINT) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INT) AS "s4" FROM "kanon_run_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN REPLACE(CAST(CAST(CONVERT_TIMEZONE('UTC', "value") AS TIMESTAMPNTZ) AS VARCHAR), '.', '') = CAST(CAST(CONVERT_TIMEZONE('UTC', "value") AS TIMESTAMPNTZ) AS VARCHAR) THEN CAST(CAST(CONVERT_TIMEZONE('UTC', "value") AS TIMESTAMPNTZ) AS VARCHAR) ELSE RTRIM(RTRIM(CAST(CAST(CONVERT_TIMEZONE('UTC', "value") AS TIMESTAMPNTZ) AS VARCHAR), '0'), '.') END || '+00') END, '') AS "l0" FROM (SELECT DISTINCT "q2" AS "value" FROM "kanon_run_raw") AS "distinct_values") AS "labelled";
+CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN REPLACE(CAST(CAST(CONVERT_TIMEZONE('UTC', "value") AS TIMESTAMPNTZ) AS VARCHAR), '.', '') = CAST(CAST(CONVERT_TIMEZONE('UTC', "value") AS TIMESTAMPNTZ) AS VARCHAR) THEN CAST(CAST(CONVERT_TIMEZONE('UTC', "value") AS TIMESTAMPNTZ) AS VARCHAR) ELSE RTRIM(RTRIM(CAST(CAST(CONVERT_TIMEZONE('UTC', "value") AS TIMESTAMPNTZ) AS VARCHAR), '0'), '.') END || '+00') END, '') AS "l0" FROM (SELECT "q2" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q2") AS "distinct_values") AS "labelled";
 
 -- hierarchies/nesting
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
@@ -1479,45 +1419,28 @@ UNION ALL
 UNION ALL
 «hierarchies/coverage 5»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("d1") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 5»
 UNION ALL
-SELECT 1 AS "attribute", 2 AS "level", MAX("c2") AS "most_labels", MAX("d2") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 6»
 UNION ALL
-SELECT 1 AS "attribute", 3 AS "level", MAX("c3") AS "most_labels", MAX("d3") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 7»
 UNION ALL
-SELECT 1 AS "attribute", 4 AS "level", MAX("c4") AS "most_labels", MAX("c4") AS "most_siblings" FROM "kanon_run_lookup1" AS "labelled"
+«frequency/label_numbers 8»
 UNION ALL
-SELECT 2 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("c0") AS "most_siblings" FROM "kanon_run_lookup2" AS "labelled";
+«frequency/label_numbers 10»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", "lookup2"."c0" AS "code7", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "vectors"."person_count" AS "person_count", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "q2", "v0", COUNT(DISTINCT "unit") AS "person_count", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0", "q1", "q2", "v0") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value" JOIN "kanon_run_lookup2" AS "lookup2" ON "vectors"."q2" IS NOT DISTINCT FROM "lookup2"."value" JOIN "kanon_run_sensitive0" AS "sensitive" ON "vectors"."v0" IS NOT DISTINCT FROM "sensitive"."value";
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", "lookup2"."c0" AS "code7", "vectors"."person_count" AS "person_count", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "q2", COUNT(DISTINCT "unit") AS "person_count", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" GROUP BY "q0", "q1", "q2") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value" JOIN "kanon_run_lookup1" AS "lookup1" ON "vectors"."q1" IS NOT DISTINCT FROM "lookup1"."value" JOIN "kanon_run_lookup2" AS "lookup2" ON "vectors"."q2" IS NOT DISTINCT FROM "lookup2"."value";
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 3»
-UNION ALL
-«frequency/marginals 4»
-UNION ALL
-«frequency/marginals 5»
-UNION ALL
-«frequency/marginals 6»
-UNION ALL
-«frequency/marginals 7»
-UNION ALL
-SELECT 2 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", MAX("label_size") AS "largest", SUM(CAST("label_rows" AS DOUBLE) * LN("label_rows")) AS "row_log" FROM (SELECT "code7" AS "code", SUM("row_count") AS "label_rows" FROM "kanon_run_frequency" GROUP BY "code7") AS "labels" JOIN (SELECT DISTINCT "c0" AS "code", "s0" AS "label_size" FROM "kanon_run_lookup2") AS "sizes" ON "labels"."code" = "sizes"."code";
 
 -- evaluate/rollup
 CREATE TEMPORARY TABLE "kanon_run_rollup0" AS SELECT MIN(BITAND("below"."code0", 4611686018427387903)) AS "code0", MIN(BITAND("below"."code1", 0)) AS "code1", MIN(BITAND("below"."code2", 4611686018427387903)) AS "code2", MIN(BITAND("below"."code3", 4611686018427387903)) AS "code3", MIN(BITAND("below"."code4", 4611686018427387903)) AS "code4", MIN(BITAND("below"."code5", 4611686018427387903)) AS "code5", MIN(BITAND("below"."code6", 0)) AS "code6", MIN(BITAND("below"."code7", 4611686018427387903)) AS "code7", SUM("person_count") AS "person_count", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_frequency" AS "below" GROUP BY "below"."code0", "below"."code5", "below"."code7";
@@ -1780,7 +1703,7 @@ WITH "kanon_run_external" AS «hierarchies/nesting 2»,
 (CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST("value" AS VARCHAR)) > 1 THEN SUBSTRING(CAST("value" AS VARCHAR), 1, 1) || REPEAT('*', LENGTH(CAST("value" AS VARCHAR)) - 1) ELSE CAST("value" AS VARCHAR) END) END, '')
 
 -- «hierarchies/nesting 5»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 6» AS "l1", COLLATE«hierarchies/nesting 7» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_external") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 6» AS "l1", COLLATE«hierarchies/nesting 7» AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_external" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/nesting 4»
 "kanon_run_lookup0" AS «hierarchies/nesting 5»
@@ -1796,7 +1719,7 @@ SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 "kanon_run_lookup0" AS «hierarchies/nesting 5»,
 
 -- «hierarchies/coverage 7»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_external") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_external" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 1»
@@ -1954,13 +1877,6 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/counted 19»
 SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 20» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" LIMIT 3;
 
--- hierarchies/nesting
-WITH "kanon_run_domain0" AS (
-SELECT COLLATE('a', '') AS "l0", COLLATE('x', '') AS "l1", COLLATE('*', '') AS "l2"
-UNION ALL
-SELECT COLLATE('b', '') AS "l0", COLLATE('y', '') AS "l1", COLLATE('*', '') AS "l2")
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
-
 -- «hierarchies/coverage 8»
 WITH "kanon_run_meanings" AS (SELECT COLLATE(CAST("kanon_source"."dx" AS VARCHAR), '') AS "q0", COUNT(*) AS "row_count" FROM "clinic"."visits_release" AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."dx" AS VARCHAR), '')),
 
@@ -1968,7 +1884,7 @@ WITH "kanon_run_meanings" AS (SELECT COLLATE(CAST("kanon_source"."dx" AS VARCHAR
 (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_domain0")
 
 -- «hierarchies/coverage 9»
-"kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_meanings") AS "found" LEFT JOIN «hierarchies/coverage 10» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
+"kanon_run_lookup0" AS (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_meanings" GROUP BY "q0") AS "found" LEFT JOIN «hierarchies/coverage 10» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/coverage 8»
@@ -2016,7 +1932,7 @@ SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 21» AS "cases" WH
 WITH "kanon_run_joined_people" AS «hierarchies/nesting 9»,
 
 -- «hierarchies/nesting 11»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 6» AS "l1", COLLATE«hierarchies/nesting 7» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 6» AS "l1", COLLATE«hierarchies/nesting 7» AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_joined_people" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/nesting 10»
 "kanon_run_lookup0" AS «hierarchies/nesting 11»
@@ -2032,7 +1948,7 @@ SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 "kanon_run_lookup0" AS «hierarchies/nesting 11»,
 
 -- «hierarchies/coverage 12»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_joined_people" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 8»
@@ -2200,7 +2116,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 WITH "kanon_run_values_0__people" AS «hierarchies/nesting 13»,
 
 -- «hierarchies/nesting 15»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 6» AS "l1", COLLATE«hierarchies/nesting 7» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 6» AS "l1", COLLATE«hierarchies/nesting 7» AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_values_0__people" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/nesting 14»
 "kanon_run_lookup0" AS «hierarchies/nesting 15»
@@ -2216,7 +2132,7 @@ SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 "kanon_run_lookup0" AS «hierarchies/nesting 15»,
 
 -- «hierarchies/coverage 14»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_values_0__people" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 12»
@@ -2426,7 +2342,7 @@ SELECT COUNT(*) AS "row_count" FROM "clinic"."before" AS "counted";
 WITH "kanon_run_placed_people" AS «hierarchies/nesting 9»,
 
 -- «hierarchies/nesting 18»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 6» AS "l1", COLLATE«hierarchies/nesting 7» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_placed_people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 6» AS "l1", COLLATE«hierarchies/nesting 7» AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_placed_people" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/nesting 17»
 "kanon_run_lookup0" AS «hierarchies/nesting 18»
@@ -2442,7 +2358,7 @@ SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 "kanon_run_lookup0" AS «hierarchies/nesting 18»,
 
 -- «hierarchies/coverage 16»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_placed_people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_placed_people" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 16»
@@ -2596,7 +2512,7 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "ther
 WITH "kanon_run_ordered_values" AS «hierarchies/nesting 20»,
 
 -- «hierarchies/nesting 22»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 6» AS "l1", COLLATE«hierarchies/nesting 7» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_ordered_values") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 6» AS "l1", COLLATE«hierarchies/nesting 7» AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_ordered_values" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/nesting 21»
 "kanon_run_lookup0" AS «hierarchies/nesting 22»
@@ -2612,7 +2528,7 @@ SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 "kanon_run_lookup0" AS «hierarchies/nesting 22»,
 
 -- «hierarchies/coverage 18»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_ordered_values") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_ordered_values" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 19»
@@ -2653,7 +2569,7 @@ SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE
 WITH "kanon_run_consistent_people" AS «hierarchies/nesting 20»,
 
 -- «hierarchies/nesting 25»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 6» AS "l1", COLLATE«hierarchies/nesting 7» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 6» AS "l1", COLLATE«hierarchies/nesting 7» AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_consistent_people" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/nesting 24»
 "kanon_run_lookup0" AS «hierarchies/nesting 25»
@@ -2669,7 +2585,7 @@ SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 "kanon_run_lookup0" AS «hierarchies/nesting 25»,
 
 -- «hierarchies/coverage 21»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistent_people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_consistent_people" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/coverage 20»
 "kanon_run_lookup1" AS «hierarchies/coverage 21»
@@ -2815,7 +2731,7 @@ SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 52» AS "cases" WH
 WITH "kanon_run_minimal0_people" AS «hierarchies/nesting 20»,
 
 -- «hierarchies/nesting 28»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 7» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_minimal0_people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 7» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_minimal0_people" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/nesting 27»
 "kanon_run_lookup0" AS «hierarchies/nesting 28»
@@ -2829,7 +2745,7 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 "kanon_run_lookup0" AS «hierarchies/nesting 28»,
 
 -- «hierarchies/coverage 25»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_minimal0_people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_minimal0_people" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/coverage 24»
 "kanon_run_lookup1" AS «hierarchies/coverage 25»
@@ -2904,7 +2820,7 @@ SELECT "class_number", "cell_rows" FROM (SELECT "classes"."class_number" AS "cla
 WITH "kanon_run_guessed0__people" AS «hierarchies/nesting 13»,
 
 -- «hierarchies/nesting 31»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 7» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_guessed0__people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 7» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_guessed0__people" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- «hierarchies/nesting 30»
 "kanon_run_lookup0" AS «hierarchies/nesting 31»
@@ -2918,7 +2834,7 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 "kanon_run_lookup0" AS «hierarchies/nesting 31»,
 
 -- «hierarchies/coverage 27»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_guessed0__people") AS "distinct_values") AS "labelled")
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_guessed0__people" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 29»
@@ -3027,9 +2943,19 @@ SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "ka
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_population1"),
 
 -- «hierarchies/nesting 33»
-"kanon_run_lookup0" AS (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_known") AS "distinct_values") AS "labelled"),
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_known" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
--- «hierarchies/nesting 34»
+-- hierarchies/nesting
+«hierarchies/range 1»
+«hierarchies/range 3»
+«hierarchies/nesting 32»
+"kanon_run_lookup0" AS «hierarchies/nesting 33»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+
+-- «hierarchies/coverage 28»
+"kanon_run_lookup0" AS «hierarchies/nesting 33»,
+
+-- «hierarchies/coverage 29»
 (
 SELECT COLLATE('M', '') AS "l0", COLLATE('x', '') AS "l1", COLLATE('*', '') AS "l2"
 UNION ALL
@@ -3037,26 +2963,16 @@ SELECT COLLATE('it\'s', '') AS "l0", COLLATE('x', '') AS "l1", COLLATE('*', '') 
 UNION ALL
 SELECT COLLATE('F\\', '') AS "l0", COLLATE('y', '') AS "l1", COLLATE('*', '') AS "l2")
 
--- hierarchies/nesting
-«hierarchies/range 1»
-«hierarchies/range 3»
-«hierarchies/nesting 32»
-«hierarchies/nesting 33»
-"kanon_run_domain1" AS «hierarchies/nesting 34»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
-
--- «hierarchies/coverage 28»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_known") AS "found" LEFT JOIN «hierarchies/lookup_rows 1» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
+-- «hierarchies/coverage 30»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_known" GROUP BY "q1") AS "found" LEFT JOIN «hierarchies/lookup_rows 1» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/nesting 32»
-«hierarchies/nesting 33»
-"kanon_run_domain1" AS «hierarchies/nesting 34»,
-"kanon_run_lookup1" AS «hierarchies/coverage 28»
+«hierarchies/coverage 28»
+"kanon_run_domain1" AS «hierarchies/coverage 29»,
+"kanon_run_lookup1" AS «hierarchies/coverage 30»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -3065,7 +2981,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 "kanon_run_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR), '') AS "label", 0 AS "label_level" FROM "kanon_run_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR), '') AS "label", 1 AS "label_level" FROM "kanon_run_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR), '') AS "label", 2 AS "label_level" FROM "kanon_run_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 28»,
+"kanon_run_lookup1" AS «hierarchies/coverage 30»,
 
 -- «frequency/population/ambiguous 3»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR), '') AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR), '') AS "label", 1 AS "label_level" FROM "kanon_run_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR), '') AS "label", 2 AS "label_level" FROM "kanon_run_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
@@ -3074,9 +2990,9 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/nesting 32»
-«hierarchies/nesting 33»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
-"kanon_run_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 2»
 "kanon_run_labels1" AS «frequency/population/ambiguous 3»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_labels0" GROUP BY "label") AS "meant"
@@ -3099,8 +3015,8 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/nesting 32»
-«hierarchies/nesting 33»
-"kanon_run_domain1" AS «hierarchies/nesting 34»,
+«hierarchies/coverage 28»
+"kanon_run_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 2»
 "kanon_run_classes" AS «frequency/all_found 6»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" AS "whole") AS "there0", «frequency/all_found 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."other_census" AS "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_population1" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN "kanon_run_lookup1" AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value") AS "found1", (SELECT COUNT(*) FROM "kanon_run_classes" AS "whole") AS "there2", «frequency/all_found 9» AS "found2";
@@ -3122,10 +3038,10 @@ WITH "kanon_run_classes" AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 32»
-«hierarchies/nesting 33»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 "kanon_run_meaning1" AS «frequency/population/overlap 4»
@@ -3141,11 +3057,11 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_classes" WHERE "is_top" = 1) AS "tops", 
 WITH "kanon_run_population1" AS «hierarchies/range 4»,
 «frequency/population/overlap 1»
 «hierarchies/nesting 32»
-«hierarchies/nesting 33»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3174,34 +3090,34 @@ WITH "kanon_run_widths_records" AS «hierarchies/range 6»,
 "kanon_run_widths_known" AS «hierarchies/range 9»
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_widths_known") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE) > -1000000000000000 AND CAST("value" AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 35»
+-- «hierarchies/nesting 34»
 "kanon_run_widths_known" AS «hierarchies/range 9»,
 
--- «hierarchies/nesting 36»
-"kanon_run_widths_lookup0" AS (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_widths_known") AS "distinct_values") AS "labelled"),
+-- «hierarchies/nesting 35»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_widths_known" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- hierarchies/nesting
 «hierarchies/range 5»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/nesting 35»
-«hierarchies/nesting 36»
-"kanon_run_widths_domain1" AS «hierarchies/nesting 34»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_widths_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_widths_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+«hierarchies/nesting 34»
+"kanon_run_widths_lookup0" AS «hierarchies/nesting 35»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_widths_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 29»
-"kanon_run_widths_lookup1" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_widths_known") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_widths_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
+-- «hierarchies/coverage 31»
+"kanon_run_widths_lookup0" AS «hierarchies/nesting 35»,
+
+-- «hierarchies/coverage 32»
+"kanon_run_widths_lookup1" AS (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_widths_known" GROUP BY "q1") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_widths_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 5»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/nesting 35»
-«hierarchies/nesting 36»
-"kanon_run_widths_domain1" AS «hierarchies/nesting 34»,
-«hierarchies/coverage 29»
+«hierarchies/nesting 34»
+«hierarchies/coverage 31»
+"kanon_run_widths_domain1" AS «hierarchies/coverage 29»,
+«hierarchies/coverage 32»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_widths_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_widths_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_widths_known" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_widths_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_widths_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_widths_known" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -3241,11 +3157,11 @@ WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 32»
-«hierarchies/nesting 33»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3255,10 +3171,10 @@ WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 «evaluate/achieved 11»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/nesting 35»
-«hierarchies/nesting 36»
-"kanon_run_widths_domain1" AS «hierarchies/nesting 34»,
-«hierarchies/coverage 29»
+«hierarchies/nesting 34»
+«hierarchies/coverage 31»
+"kanon_run_widths_domain1" AS «hierarchies/coverage 29»,
+«hierarchies/coverage 32»
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" > 1.20000000000000016e-08 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MAX(CASE WHEN "m3" > 0 THEN CAST("class_size" AS DOUBLE) / CAST("m3" AS DOUBLE) END) AS "worst3", SUM(CASE WHEN CASE WHEN "m3" > 0 THEN CAST("class_size" AS DOUBLE) / CAST("m3" AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= "class_size" AND "m3" > 0 AND CAST("class_size" AS DOUBLE) <= 5.00000000999999972e-01 * CAST("m3" AS DOUBLE) AND CAST("class_size" AS DOUBLE) >= -1.00000000000000006e-09 * CAST("m3" AS DOUBLE) THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= "class_size" AND "m3" > 0 AND CAST("class_size" AS DOUBLE) <= 5.00000000999999972e-01 * CAST("m3" AS DOUBLE) AND CAST("class_size" AS DOUBLE) >= -1.00000000000000006e-09 * CAST("m3" AS DOUBLE) THEN 0 ELSE "class_rows" END) AS "violating_rows3" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR)) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 3) AND ("m1" >= 5) AND ("m2" > 1.20000000000000016e-08) AND ("m3" >= "class_size" AND "m3" > 0 AND CAST("class_size" AS DOUBLE) <= 5.00000000999999972e-01 * CAST("m3" AS DOUBLE) AND CAST("class_size" AS DOUBLE) >= -1.00000000000000006e-09 * CAST("m3" AS DOUBLE)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "widened".*, 1.20000000000000000e+01 * (1 - "class_loss") - 3.00000000000000000e+00 * CASE WHEN "m2_own" >= 5 THEN 0 WHEN "m2_own" > 0 THEN 1 / CAST("m2_own" AS DOUBLE) ELSE 1 END AS "m2" FROM (SELECT "classes"."k0" AS "k0", "classes"."k1" AS "k1", "classes"."class_rows" AS "class_rows", "classes"."class_size" AS "class_size", "classes"."m0" AS "m0", "classes"."m1" AS "m1", "classes"."m2_own" AS "m2_own", "classes"."m3" AS "m3", «evaluate/achieved 12» / 1.38629436111989057e+00 AS "class_loss" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."x0" AS "x0", "base"."x1" AS "x1", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2_own" AS "m2_own", "values1"."m3" AS "m3" FROM (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_size", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR) AS VARCHAR), '')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR) AS VARCHAR), '')) AS "x1" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR), '') AS "q1", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1") AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m2_own" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR) AS VARCHAR), '')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR) AS VARCHAR), '')) AS "x1" FROM «evaluate/achieved 13» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON "base"."k0" IS NOT DISTINCT FROM "values0"."k0" AND "base"."k1" IS NOT DISTINCT FROM "values0"."k1" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m3" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR) AS VARCHAR), '')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR) AS VARCHAR), '')) AS "x1" FROM «evaluate/achieved 14» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values1" ON "base"."k0" IS NOT DISTINCT FROM "values1"."k0" AND "base"."k1" IS NOT DISTINCT FROM "values1"."k1") AS "classes" LEFT JOIN «evaluate/achieved 15» AS "sizes0" ON "classes"."x0" = "sizes0"."code" LEFT JOIN «evaluate/achieved 16» AS "sizes1" ON "classes"."x1" = "sizes1"."code") AS "widened") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
 
 -- verbs/warnings/repeats
@@ -3268,39 +3184,39 @@ SELECT COUNT(*) AS "row_count", COUNT("kanon_source"."person") AS "filled0", COU
 WITH "kanon_run_population0" AS «hierarchies/range 2»
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_population0") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE) > -1000000000000000 AND CAST("value" AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 37»
-"kanon_run_lookup0" AS (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_population0") AS "distinct_values") AS "labelled"),
+-- «hierarchies/nesting 36»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_population0" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- hierarchies/nesting
 «hierarchies/range 1»
-«hierarchies/nesting 37»
-"kanon_run_domain1" AS «hierarchies/nesting 34»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+"kanon_run_lookup0" AS «hierarchies/nesting 36»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 30»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_population0") AS "found" LEFT JOIN «hierarchies/lookup_rows 1» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
+-- «hierarchies/coverage 33»
+"kanon_run_lookup0" AS «hierarchies/nesting 36»,
+
+-- «hierarchies/coverage 34»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_population0" GROUP BY "q1") AS "found" LEFT JOIN «hierarchies/lookup_rows 1» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 1»
-«hierarchies/nesting 37»
-"kanon_run_domain1" AS «hierarchies/nesting 34»,
-"kanon_run_lookup1" AS «hierarchies/coverage 30»
+«hierarchies/coverage 33»
+"kanon_run_domain1" AS «hierarchies/coverage 29»,
+"kanon_run_lookup1" AS «hierarchies/coverage 34»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
 
 -- «frequency/all_found 10»
-"kanon_run_lookup1" AS «hierarchies/coverage 30»,
+"kanon_run_lookup1" AS «hierarchies/coverage 34»,
 
 -- «frequency/all_found 11»
 (SELECT "labelled".*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS "is_top" FROM «frequency/all_found 7» AS "labelled")
 
 -- frequency/all_found
 «hierarchies/range 1»
-«hierarchies/nesting 37»
-"kanon_run_domain1" AS «hierarchies/nesting 34»,
+«hierarchies/coverage 33»
+"kanon_run_domain1" AS «hierarchies/coverage 29»,
 «frequency/all_found 10»
 "kanon_run_classes" AS «frequency/all_found 11»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" AS "whole") AS "there0", «frequency/all_found 8» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" AS "whole") AS "there1", «frequency/all_found 9» AS "found1";
@@ -3310,11 +3226,11 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" AS "whole") AS "the
 
 -- evaluate/achieved
 «hierarchies/range 1»
-«hierarchies/nesting 37»
+«hierarchies/coverage 33»
 "kanon_run_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR), '') AS "label", 0 AS "label_level" FROM "kanon_run_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 "kanon_run_classes" AS «frequency/all_found 11»,
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_domain1" AS «hierarchies/coverage 29»,
 «frequency/all_found 10»
 "kanon_run_labels1" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR), '') AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label"),
 «frequency/population/coverage 2»
@@ -3383,11 +3299,11 @@ SELECT COUNT(*) AS "unknown_rows" FROM "clinic"."other" AS "checked" WHERE "chec
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 32»
-«hierarchies/nesting 33»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3397,10 +3313,10 @@ SELECT COUNT(*) AS "unknown_rows" FROM "clinic"."other" AS "checked" WHERE "chec
 «evaluate/achieved 11»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/nesting 35»
-«hierarchies/nesting 36»
-"kanon_run_widths_domain1" AS «hierarchies/nesting 34»,
-«hierarchies/coverage 29»
+«hierarchies/nesting 34»
+«hierarchies/coverage 31»
+"kanon_run_widths_domain1" AS «hierarchies/coverage 29»,
+«hierarchies/coverage 32»
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" > 1.20000000000000016e-08 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MAX(CASE WHEN "m2" > 0 THEN CAST("class_size" AS DOUBLE) / CAST("m2" AS DOUBLE) END) AS "worst2", SUM(CASE WHEN CASE WHEN "m2" > 0 THEN CAST("class_size" AS DOUBLE) / CAST("m2" AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE) AND CAST("class_size" AS DOUBLE) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE) THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE) AND CAST("class_size" AS DOUBLE) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE) THEN 0 ELSE "class_rows" END) AS "violating_rows2" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR)) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN ("m0" >= 5) AND ("m1" > 1.20000000000000016e-08) AND ("m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE) AND CAST("class_size" AS DOUBLE) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "widened".*, 1.20000000000000000e+01 * (1 - "class_loss") - 3.00000000000000000e+00 * CASE WHEN "m1_own" >= 5 THEN 0 WHEN "m1_own" > 0 THEN 1 / CAST("m1_own" AS DOUBLE) ELSE 1 END AS "m1" FROM (SELECT "classes"."k0" AS "k0", "classes"."k1" AS "k1", "classes"."class_rows" AS "class_rows", "classes"."class_size" AS "class_size", "classes"."all_size" AS "all_size", "classes"."m0" AS "m0", "classes"."m1_own" AS "m1_own", "classes"."m2" AS "m2", «evaluate/achieved 12» / 1.38629436111989057e+00 AS "class_loss" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "base"."x0" AS "x0", "base"."x1" AS "x1", "values0"."m0" AS "m0", "values0"."m1_own" AS "m1_own", "values1"."m2" AS "m2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", COUNT(DISTINCT "unit") AS "class_size", SUM(COUNT(DISTINCT "unit")) OVER () AS "all_size", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR) AS VARCHAR), '')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR) AS VARCHAR), '')) AS "x1" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR), '') AS "q1", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1") AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1_own" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR) AS VARCHAR), '')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR) AS VARCHAR), '')) AS "x1" FROM «evaluate/achieved 13» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON "base"."k0" IS NOT DISTINCT FROM "values0"."k0" AND "base"."k1" IS NOT DISTINCT FROM "values0"."k1" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m2" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share", MIN(COLLATE(CAST(CAST("q0" AS VARCHAR) AS VARCHAR), '')) AS "x0", MIN(COLLATE(CAST(CAST("q1" AS VARCHAR) AS VARCHAR), '')) AS "x1" FROM «evaluate/achieved 14» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values1" ON "base"."k0" IS NOT DISTINCT FROM "values1"."k0" AND "base"."k1" IS NOT DISTINCT FROM "values1"."k1") AS "classes" LEFT JOIN «evaluate/achieved 15» AS "sizes0" ON "classes"."x0" = "sizes0"."code" LEFT JOIN «evaluate/achieved 16» AS "sizes1" ON "classes"."x1" = "sizes1"."code") AS "widened") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
 
 -- engines/scratch/domain
@@ -3414,26 +3330,18 @@ INSERT INTO "kanon_run_domain0" VALUES
   ('O', 'y', '*');
 
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_raw") AS "found" LEFT JOIN «hierarchies/coverage 10» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0";
-
--- hierarchies/nesting
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw" GROUP BY "q0") AS "found" LEFT JOIN «hierarchies/coverage 10» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0";
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»;
 
--- frequency/widest
-SELECT 0 AS "attribute", 0 AS "level", MAX("c0") AS "most_labels", MAX("d0") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled"
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", MAX("c1") AS "most_labels", MAX("c1") AS "most_siblings" FROM "kanon_run_lookup0" AS "labelled";
+«frequency/label_numbers 2»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON "vectors"."q0" IS NOT DISTINCT FROM "lookup0"."value";
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»;
 
 -- «evaluate/node 26»
 (SELECT "widened".*, 1.20000000000000000e+03 * (1 - "class_loss") - 3.00000000000000000e+03 * CASE WHEN "class_size" >= 5 THEN 0 WHEN "class_size" > 0 THEN 1 / CAST("class_size" AS DOUBLE) ELSE 1 END AS "m0" FROM (SELECT "classes"."class_rows" AS "class_rows", "classes"."class_size" AS "class_size", "classes"."z0" AS "z0", (0.00000000000000000e+00 + CASE WHEN "classes"."x0" IS NULL THEN 0 ELSE LN(CAST("sizes0"."label_size" AS DOUBLE)) END) / 1.60943791243410028e+00 AS "class_loss" FROM (SELECT CAST(SUM("row_count") AS BIGINT) AS "class_rows", CAST(SUM("row_count") AS BIGINT) AS "class_size", MIN("code0") AS "z0", MIN("code0") AS "x0" FROM "kanon_run_frequency" GROUP BY "code0") AS "classes" LEFT JOIN (SELECT DISTINCT "c1" AS "code", "s1" AS "label_size" FROM "kanon_run_lookup0") AS "sizes0" ON "classes"."x0" = "sizes0"."code") AS "widened")
@@ -3478,31 +3386,31 @@ WITH "kanon_run_beliefs0_counted_source" AS «hierarchies/range 11»,
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs0_vectors") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE) > -1000000000000000 AND CAST("value" AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 38»
-"kanon_run_beliefs0_lookup0" AS (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs0_vectors") AS "distinct_values") AS "labelled"),
+-- «hierarchies/nesting 37»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- hierarchies/nesting
 «hierarchies/range 10»
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 38»
-"kanon_run_beliefs0_domain1" AS «hierarchies/nesting 34»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+"kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 37»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 31»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_beliefs0_vectors") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs0_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
+-- «hierarchies/coverage 35»
+"kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 37»,
+
+-- «hierarchies/coverage 36»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs0_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 10»
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 38»
-"kanon_run_beliefs0_domain1" AS «hierarchies/nesting 34»,
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 31»
+«hierarchies/coverage 35»
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 29»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 36»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -3511,7 +3419,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS 
 "kanon_run_beliefs0_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR), '') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR), '') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR), '') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 5»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 31»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 36»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR), '') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR), '') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR), '') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
@@ -3521,9 +3429,9 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS 
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 38»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
-"kanon_run_beliefs0_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 5»
 "kanon_run_beliefs0_labels1" AS «frequency/population/ambiguous 6»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_beliefs0_labels0" GROUP BY "label") AS "meant"
@@ -3553,11 +3461,11 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 38»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3594,11 +3502,11 @@ SELECT COUNT(*) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_r
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 38»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3626,11 +3534,11 @@ SELECT CASE WHEN "persons" >= 5 THEN "prior_tenth" END AS "prior_from", CASE WHE
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 38»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3658,29 +3566,29 @@ WITH "kanon_run_beliefs1_counted_source" AS «hierarchies/range 11»,
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs1_vectors") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE) > -1000000000000000 AND CAST("value" AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 39»
-"kanon_run_beliefs1_lookup0" AS (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs1_vectors") AS "distinct_values") AS "labelled"),
+-- «hierarchies/nesting 38»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- hierarchies/nesting
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
-"kanon_run_beliefs1_domain1" AS «hierarchies/nesting 34»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+"kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 38»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 32»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_beliefs1_vectors") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs1_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
+-- «hierarchies/coverage 37»
+"kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 38»,
+
+-- «hierarchies/coverage 38»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs1_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
-"kanon_run_beliefs1_domain1" AS «hierarchies/nesting 34»,
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 32»
+«hierarchies/coverage 37»
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 29»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 38»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -3689,7 +3597,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS 
 "kanon_run_beliefs1_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR), '') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR), '') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR), '') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 8»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 32»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 38»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR), '') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR), '') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR), '') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
@@ -3698,9 +3606,9 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS 
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
-"kanon_run_beliefs1_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 8»
 "kanon_run_beliefs1_labels1" AS «frequency/population/ambiguous 9»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_beliefs1_labels0" GROUP BY "label") AS "meant"
@@ -3729,11 +3637,11 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3769,11 +3677,11 @@ SELECT COUNT(*) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_r
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3794,11 +3702,11 @@ SELECT CASE WHEN "persons" >= 5 THEN "prior_tenth" END AS "prior_from", CASE WHE
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3819,11 +3727,11 @@ SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", S
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 38»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3840,11 +3748,11 @@ SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", S
 "kanon_run_beliefs1_counted_source" AS «hierarchies/range 11»,
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 39»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3864,28 +3772,28 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 WITH "kanon_run_consistency_records" AS «hierarchies/range 6»
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_records") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE) > -1000000000000000 AND CAST("value" AS DOUBLE) < 1000000000000000);
 
--- «hierarchies/nesting 40»
+-- «hierarchies/nesting 39»
 WITH "kanon_run_consistency_records" AS «hierarchies/range 6»,
 
--- «hierarchies/nesting 41»
-"kanon_run_consistency_lookup0" AS (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_records") AS "distinct_values") AS "labelled"),
+-- «hierarchies/nesting 40»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_consistency_records" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
 -- hierarchies/nesting
-«hierarchies/nesting 40»
-«hierarchies/nesting 41»
-"kanon_run_consistency_domain1" AS «hierarchies/nesting 34»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+«hierarchies/nesting 39»
+"kanon_run_consistency_lookup0" AS «hierarchies/nesting 40»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 33»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistency_records") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_consistency_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
+-- «hierarchies/coverage 39»
+"kanon_run_consistency_lookup0" AS «hierarchies/nesting 40»,
+
+-- «hierarchies/coverage 40»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_consistency_records" GROUP BY "q1") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_consistency_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
 
 -- hierarchies/coverage
-«hierarchies/nesting 40»
-«hierarchies/nesting 41»
-"kanon_run_consistency_domain1" AS «hierarchies/nesting 34»,
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 33»
+«hierarchies/nesting 39»
+«hierarchies/coverage 39»
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 29»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 40»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistency_records" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistency_records" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -3894,16 +3802,16 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") 
 "kanon_run_consistency_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR), '') AS "label", 0 AS "label_level" FROM "kanon_run_consistency_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR), '') AS "label", 1 AS "label_level" FROM "kanon_run_consistency_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR), '') AS "label", 2 AS "label_level" FROM "kanon_run_consistency_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 11»
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 33»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 40»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR), '') AS "label", 0 AS "label_level" FROM "kanon_run_consistency_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR), '') AS "label", 1 AS "label_level" FROM "kanon_run_consistency_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR), '') AS "label", 2 AS "label_level" FROM "kanon_run_consistency_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
 
 -- frequency/population/ambiguous
-«hierarchies/nesting 40»
-«hierarchies/nesting 41»
+«hierarchies/nesting 39»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 10»
-"kanon_run_consistency_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 11»
 "kanon_run_consistency_labels1" AS «frequency/population/ambiguous 12»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_consistency_labels0" GROUP BY "label") AS "meant"
@@ -3914,9 +3822,9 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 (SELECT "kanon_source"."age" AS "q0", COLLATE(CAST("kanon_source"."sex" AS VARCHAR), '') AS "q1", COUNT(*) AS "row_count" FROM "clinic"."other" AS "kanon_source" GROUP BY "kanon_source"."age", COLLATE(CAST("kanon_source"."sex" AS VARCHAR), ''))
 
 -- frequency/all_found
-«hierarchies/nesting 40»
-«hierarchies/nesting 41»
-"kanon_run_consistency_domain1" AS «hierarchies/nesting 34»,
+«hierarchies/nesting 39»
+«hierarchies/coverage 39»
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 11»
 "kanon_run_consistency_rows" AS «frequency/all_found 12»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."visits" AS "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_consistency_records" AS "own" JOIN "kanon_run_consistency_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN "kanon_run_consistency_lookup1" AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value") AS "found0", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_consistency_rows" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_rows") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistency_rows") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value") AS "found1";
@@ -3931,7 +3839,7 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."visits" AS "whole") AS "the
 (SELECT "classes"."q0" AS "q0", "classes"."q1" AS "q1", "classes"."l0" AS "l0", "classes"."l1" AS "l1", CASE WHEN "classes"."is_top" = 1 THEN CAST(0 AS BIGINT) ELSE CAST(DENSE_RANK() OVER (ORDER BY "classes"."l0", "classes"."l1") AS BIGINT) END AS "place", "counted"."row_count" AS "row_count" FROM "kanon_run_consistency_classes" AS "classes" JOIN "kanon_run_consistency_rows" AS "counted" ON "classes"."q0" IS NOT DISTINCT FROM "counted"."q0" AND "classes"."q1" IS NOT DISTINCT FROM "counted"."q1")
 
 -- evaluate/consistency/sizes
-«hierarchies/nesting 40»
+«hierarchies/nesting 39»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" AS "counted"),
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
@@ -3963,16 +3871,16 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS "vectors") AS "
 "kanon_run_consistency_edges" AS «evaluate/consistency/summary 8»
 
 -- evaluate/consistency/summary
-«hierarchies/nesting 40»
+«hierarchies/nesting 39»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" AS "counted"),
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
-«hierarchies/nesting 41»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
-"kanon_run_consistency_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -3981,16 +3889,16 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS "vectors") AS "
 SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_numbered" AS "vectors") AS "all_records", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_shown" AS "shown") AS "all_rows", COALESCE(SUM(CASE WHEN "record_edge" = 1 THEN "records" ELSE 0 END), 0) AS "known_records", COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "known_rows", COALESCE(MAX("degree"), 0) AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "of_row" THEN "released" - "of_row" ELSE 0 END), 0) AS "missing_records" FROM (SELECT "records", "released", COUNT(*) OVER (PARTITION BY "vector") AS "degree", SUM("records") OVER (PARTITION BY "place") AS "of_row", ROW_NUMBER() OVER (PARTITION BY "vector" ORDER BY "place") AS "record_edge", ROW_NUMBER() OVER (PARTITION BY "place" ORDER BY "vector") AS "row_edge" FROM "kanon_run_consistency_edges" AS "edges") AS "beside";
 
 -- evaluate/consistency/graph
-«hierarchies/nesting 40»
+«hierarchies/nesting 39»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" AS "counted"),
-«hierarchies/nesting 41»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
 «evaluate/consistency/summary 3»
-"kanon_run_consistency_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4004,11 +3912,11 @@ WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 «evaluate/consistency/summary 1»
 "kanon_run_consistency_records" AS «hierarchies/range 6»,
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" AS "counted"),
-«hierarchies/nesting 41»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
-"kanon_run_consistency_domain1" AS «hierarchies/nesting 34»,
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 29»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4019,7 +3927,10 @@ WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 SELECT COLLATE('0', '') AS "l0", COLLATE('0', '') AS "l1")
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows3" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR)) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 17» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN(CASE WHEN "records" < "fewest_rows" THEN "records" ELSE "fewest_rows" END) AS "m0", MIN("fewest_rows") AS "m1", MIN("records") AS "m2", MIN("fewest_matches") AS "m3" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT "shown"."q0" AS "q0", "shown"."q1" AS "q1", 1 AS "value_code", 0 AS "reference_share", COALESCE("counted"."records", 0) AS "records", COALESCE("counted"."fewest_rows", 0) AS "fewest_rows", COALESCE(CAST("matches"."l1" AS BIGINT), 0) AS "fewest_matches", 1 AS "row_count" FROM "kanon_run_consistency_shown" AS "shown" LEFT JOIN "kanon_run_consistency_counted" AS "counted" ON "shown"."place" = "counted"."place" LEFT JOIN "kanon_run_consistency_matches" AS "matches" ON "shown"."place" = CAST("matches"."l0" AS BIGINT)) AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON "base"."k0" IS NOT DISTINCT FROM "values0"."k0" AND "base"."k1" IS NOT DISTINCT FROM "values0"."k1") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
 
--- «hierarchies/nesting 42»
+-- «hierarchies/coverage 41»
+WITH "kanon_run_raw0" AS (SELECT COLLATE(CAST("original"."dx" AS VARCHAR), '') AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "original" GROUP BY COLLATE(CAST("original"."dx" AS VARCHAR), '')),
+
+-- «hierarchies/coverage 42»
 (
 SELECT COLLATE('a', '') AS "l0", COLLATE('y', '') AS "l1", COLLATE('x', '') AS "l2", COLLATE('*', '') AS "l3"
 UNION ALL
@@ -4027,26 +3938,17 @@ SELECT COLLATE('it\'s', '') AS "l0", COLLATE('y', '') AS "l1", COLLATE('x', '') 
 UNION ALL
 SELECT COLLATE('b\\', '') AS "l0", COLLATE('w', '') AS "l1", COLLATE('z', '') AS "l2", COLLATE('*', '') AS "l3")
 
--- hierarchies/nesting
-WITH "kanon_run_domain_sensitive0" AS «hierarchies/nesting 42»
-SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
-UNION ALL
-SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_domain_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
+-- «hierarchies/coverage 43»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT "v0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw0" GROUP BY "v0") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM "kanon_run_domain_sensitive0") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
 
--- «hierarchies/coverage 34»
-WITH "kanon_run_raw0" AS (SELECT COLLATE(CAST("original"."dx" AS VARCHAR), '') AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "original" GROUP BY COLLATE(CAST("original"."dx" AS VARCHAR), '')),
-
--- «hierarchies/coverage 35»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM "kanon_run_domain_sensitive0") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
-
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 44»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup_sensitive0" AS "labels" JOIN (SELECT "v0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw0" GROUP BY "v0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 
 -- hierarchies/coverage
-«hierarchies/coverage 34»
-"kanon_run_domain_sensitive0" AS «hierarchies/nesting 42»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 35»
-«hierarchies/coverage 36»;
+«hierarchies/coverage 41»
+"kanon_run_domain_sensitive0" AS «hierarchies/coverage 42»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 43»
+«hierarchies/coverage 44»;
 
 -- «evaluate/achieved 18»
 "kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE), 0), 0) AS "reference_share", "group1", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group1") AS DOUBLE) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group2") AS DOUBLE) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE), 0), 0) AS "group_share2" FROM (SELECT "counts"."value", "counts"."reference_count", "lookup"."c1" AS "group1", "lookup"."c2" AS "group2" FROM (SELECT COLLATE(CAST("original"."dx" AS VARCHAR), '') AS "value", COUNT(*) AS "reference_count" FROM "clinic"."visits" AS "original" GROUP BY COLLATE(CAST("original"."dx" AS VARCHAR), '')) AS "counts" LEFT JOIN "kanon_run_lookup_sensitive0" AS "lookup" ON "counts"."value" IS NOT DISTINCT FROM "lookup"."value") AS "value_counts")
@@ -4055,38 +3957,38 @@ SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR)) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 AND SUM(CASE WHEN "value_count" > 0 AND "group1" IS NULL THEN 1 ELSE 0 END) = 0 THEN «evaluate/node 7» / 3 ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "group1", "group_share1", "group2", "group_share2", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group1") AS "group_total1", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group2") AS "group_total2" FROM (SELECT "held"."k0" AS "k0", "held"."k1" AS "k1", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share", "reference"."group1" AS "group1", "reference"."group_share1" AS "group_share1", "reference"."group2" AS "group2", "reference"."group_share2" AS "group_share2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", CAST(COUNT(*) AS BIGINT) AS "value_rows", CAST(COUNT(*) AS BIGINT) AS "value_count" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR), '') AS "q1", COLLATE(CAST("checked"."dx" AS VARCHAR), '') AS "value_code", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "held" LEFT JOIN "kanon_run_reference0" AS "reference" ON "held"."value_code" IS NOT DISTINCT FROM "reference"."reference_value") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked"
 
 -- evaluate/achieved
-«hierarchies/coverage 34»
-"kanon_run_domain_sensitive0" AS «hierarchies/nesting 42»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 35»,
+«hierarchies/coverage 41»
+"kanon_run_domain_sensitive0" AS «hierarchies/coverage 42»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 43»,
 «evaluate/achieved 18»
 «evaluate/achieved 19»;
 
--- «hierarchies/nesting 44»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 6» AS "l1", COLLATE«hierarchies/nesting 7» AS "l2" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") AS "distinct_values") AS "labelled")
+-- «hierarchies/nesting 42»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 6» AS "l1", COLLATE«hierarchies/nesting 7» AS "l2" FROM (SELECT "v0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_raw0" GROUP BY "v0") AS "distinct_values") AS "labelled")
 
--- «hierarchies/nesting 43»
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 44»
+-- «hierarchies/nesting 41»
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 42»
 
 -- hierarchies/nesting
-«hierarchies/coverage 34»
-«hierarchies/nesting 43»
+«hierarchies/coverage 41»
+«hierarchies/nesting 41»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
 -- hierarchies/coverage
-«hierarchies/coverage 34»
-«hierarchies/nesting 43»
-«hierarchies/coverage 36»;
+«hierarchies/coverage 41»
+«hierarchies/nesting 41»
+«hierarchies/coverage 44»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 34»
-«hierarchies/nesting 43»
+«hierarchies/coverage 41»
+«hierarchies/nesting 41»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1", SUM(CASE WHEN "l2" <> '*' THEN 1 ELSE 0 END) AS "others2" FROM "kanon_run_lookup_sensitive0" AS "checked";
 
 -- evaluate/achieved
-«hierarchies/coverage 34»
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 44»,
+«hierarchies/coverage 41»
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 42»,
 «evaluate/achieved 18»
 «evaluate/achieved 19»;
 
@@ -4096,30 +3998,30 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 -- disclosure/invariance
 WITH "kanon_run_with_earlier_rows" AS (SELECT "person", "value", DENSE_RANK() OVER (ORDER BY "k0", "k1") AS "class_id" FROM (SELECT "checked"."age" AS "k0", COLLATE(CAST("checked"."sex" AS VARCHAR), '') AS "k1", "checked"."person" AS "person", COLLATE(CAST("checked"."dx" AS VARCHAR), '') AS "value" FROM "clinic"."before" AS "checked") AS "earlier_table"), "kanon_run_with_present_rows" AS (SELECT "person", "value", DENSE_RANK() OVER (ORDER BY "k0", "k1") AS "class_id" FROM (SELECT "checked"."age" AS "k0", COLLATE(CAST("checked"."sex" AS VARCHAR), '') AS "k1", "checked"."person" AS "person", COLLATE(CAST("checked"."dx" AS VARCHAR), '') AS "value" FROM "clinic"."other" AS "checked") AS "present_table"), "kanon_run_with_earlier_classes" AS (SELECT "class_id", COUNT(*) AS "class_rows", COUNT(DISTINCT "value") AS "class_values" FROM "kanon_run_with_earlier_rows" AS "earlier_rows" GROUP BY "class_id"), "kanon_run_with_present_classes" AS (SELECT "class_id", COUNT(*) AS "class_rows", COUNT(DISTINCT "value") AS "class_values" FROM "kanon_run_with_present_rows" AS "present_rows" GROUP BY "class_id"), "kanon_run_with_moves" AS (SELECT "older"."class_id" AS "earlier_class", "newer"."class_id" AS "present_class", COUNT(*) AS "persons" FROM "kanon_run_with_earlier_rows" AS "older" JOIN "kanon_run_with_present_rows" AS "newer" ON "older"."person" = "newer"."person" GROUP BY "older"."class_id", "newer"."class_id"), "kanon_run_with_common" AS (SELECT "moves"."earlier_class", "moves"."present_class", COUNT(*) AS "common_values" FROM "kanon_run_with_moves" AS "moves" JOIN (SELECT DISTINCT "class_id", "value" FROM "kanon_run_with_earlier_rows" AS "earlier_rows") AS "older" ON "older"."class_id" = "moves"."earlier_class" JOIN (SELECT DISTINCT "class_id", "value" FROM "kanon_run_with_present_rows" AS "present_rows") AS "newer" ON "newer"."class_id" = "moves"."present_class" AND "newer"."value" = "older"."value" GROUP BY "moves"."earlier_class", "moves"."present_class"), "kanon_run_with_repeated" AS (SELECT "person" FROM "kanon_run_with_earlier_rows" AS "earlier_rows" WHERE NOT "person" IS NULL GROUP BY "person" HAVING COUNT(*) > 1 UNION ALL SELECT "person" FROM "kanon_run_with_present_rows" AS "present_rows" WHERE NOT "person" IS NULL GROUP BY "person" HAVING COUNT(*) > 1), "kanon_run_with_violating" AS (SELECT "class_rows" FROM "kanon_run_with_earlier_classes" AS "earlier_classes" WHERE "class_rows" <> "class_values" OR "class_rows" < 2 UNION ALL SELECT "class_rows" FROM "kanon_run_with_present_classes" AS "present_classes" WHERE "class_rows" <> "class_values" OR "class_rows" < 2) SELECT (SELECT COUNT(*) FROM "kanon_run_with_repeated" AS "repeated") AS "repeated_persons", (SELECT COUNT(*) FROM "kanon_run_with_violating" AS "violating") AS "violating_classes", (SELECT SUM("class_rows") FROM "kanon_run_with_violating" AS "violating") AS "violating_rows", (SELECT MIN("class_rows") FROM "kanon_run_with_earlier_classes" AS "earlier_classes") AS "smallest_earlier", (SELECT MIN("class_rows") FROM "kanon_run_with_present_classes" AS "present_classes") AS "smallest_present", (SELECT COUNT(*) FROM "kanon_run_with_earlier_classes" AS "earlier_classes" WHERE "class_rows" <> "class_values") + (SELECT COUNT(*) FROM "kanon_run_with_present_classes" AS "present_classes" WHERE "class_rows" <> "class_values") AS "repeating_classes", (SELECT SUM("moves"."persons") FROM "kanon_run_with_moves" AS "moves" JOIN "kanon_run_with_earlier_classes" AS "earlier_classes" ON "earlier_classes"."class_id" = "moves"."earlier_class" JOIN "kanon_run_with_present_classes" AS "present_classes" ON "present_classes"."class_id" = "moves"."present_class" LEFT JOIN "kanon_run_with_common" AS "common" ON "common"."earlier_class" = "moves"."earlier_class" AND "common"."present_class" = "moves"."present_class" WHERE COALESCE("common"."common_values", 0) <> "earlier_classes"."class_values" OR COALESCE("common"."common_values", 0) <> "present_classes"."class_values") AS "changed_persons", (SELECT SUM("persons") FROM "kanon_run_with_moves" AS "moves") AS "common_persons", (SELECT COUNT("person") FROM "kanon_run_with_earlier_rows" AS "earlier_rows") AS "earlier_persons", (SELECT COUNT("person") FROM "kanon_run_with_present_rows" AS "present_rows") AS "present_persons", (SELECT SUM(CASE WHEN "older_rows" > 0 AND "newer_rows" > 0 THEN 1 ELSE 0 END) FROM (SELECT "person", SUM("of_earlier") AS "older_rows", SUM(1 - "of_earlier") AS "newer_rows" FROM (SELECT "person", 1 AS "of_earlier" FROM "kanon_run_with_earlier_rows" AS "earlier_rows" UNION ALL SELECT "person", 0 AS "of_earlier" FROM "kanon_run_with_present_rows" AS "present_rows") AS "every_row" WHERE NOT "person" IS NULL GROUP BY "person") AS "every_person") AS "persons_of_both", COALESCE((SELECT SUM("class_rows") FROM "kanon_run_with_earlier_classes" AS "earlier_classes"), 0) + COALESCE((SELECT SUM("class_rows") FROM "kanon_run_with_present_classes" AS "present_classes"), 0) AS "judged_rows", (SELECT COUNT(*) FROM "clinic"."before" AS "checked") + (SELECT COUNT(*) FROM "clinic"."other" AS "checked") AS "all_rows";
 
--- «hierarchies/nesting 45»
+-- «hierarchies/nesting 43»
 WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 20»,
 
--- «hierarchies/nesting 47»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 7» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_people") AS "distinct_values") AS "labelled")
+-- «hierarchies/nesting 45»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 7» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
--- «hierarchies/nesting 46»
-"kanon_run_lookup0" AS «hierarchies/nesting 47»
+-- «hierarchies/nesting 44»
+"kanon_run_lookup0" AS «hierarchies/nesting 45»
 
 -- hierarchies/nesting
-«hierarchies/nesting 45»
-«hierarchies/nesting 46»
+«hierarchies/nesting 43»
+«hierarchies/nesting 44»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 37»
-"kanon_run_lookup0" AS «hierarchies/nesting 47»,
+-- «hierarchies/coverage 45»
+"kanon_run_lookup0" AS «hierarchies/nesting 45»,
 
--- «hierarchies/coverage 38»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_people") AS "distinct_values") AS "labelled")
+-- «hierarchies/coverage 46»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- hierarchies/coverage
-«hierarchies/nesting 45»
-«hierarchies/coverage 37»
-"kanon_run_lookup1" AS «hierarchies/coverage 38»
+«hierarchies/nesting 43»
+«hierarchies/coverage 45»
+"kanon_run_lookup1" AS «hierarchies/coverage 46»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -4133,7 +4035,7 @@ WITH "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/nesting 46»
+«hierarchies/nesting 44»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded0_classes") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR), '') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON "found"."label" IS NOT DISTINCT FROM "level0"."label" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR), '') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON "found"."label" IS NOT DISTINCT FROM "level1"."label";
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -4149,7 +4051,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "cover"."label" AS "label0" FROM "kanon_run_downcoded0_people" AS "vectors" JOIN "kanon_run_downcoded0_cover0" AS "cover" ON "vectors"."q0" IS NOT DISTINCT FROM "cover"."value"),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 38»,
+"kanon_run_lookup1" AS «hierarchies/coverage 46»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_downcoded0_classes") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
@@ -4169,7 +4071,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 37»
+«hierarchies/coverage 45»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4187,7 +4089,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 37»
+«hierarchies/coverage 45»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4209,8 +4111,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded0_classes" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_classes") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_classes") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value")
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 45»
-«hierarchies/coverage 37»
+«hierarchies/nesting 43»
+«hierarchies/coverage 45»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4224,8 +4126,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 45»
-«hierarchies/coverage 37»
+«hierarchies/nesting 43»
+«hierarchies/coverage 45»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4238,30 +4140,30 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
--- «hierarchies/nesting 48»
+-- «hierarchies/nesting 46»
 WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 20»,
 
--- «hierarchies/nesting 50»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 7» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_people") AS "distinct_values") AS "labelled")
+-- «hierarchies/nesting 48»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 7» AS "l1" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS "distinct_values") AS "labelled")
 
--- «hierarchies/nesting 49»
-"kanon_run_lookup0" AS «hierarchies/nesting 50»
+-- «hierarchies/nesting 47»
+"kanon_run_lookup0" AS «hierarchies/nesting 48»
 
 -- hierarchies/nesting
-«hierarchies/nesting 48»
-«hierarchies/nesting 49»
+«hierarchies/nesting 46»
+«hierarchies/nesting 47»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 39»
-"kanon_run_lookup0" AS «hierarchies/nesting 50»,
+-- «hierarchies/coverage 47»
+"kanon_run_lookup0" AS «hierarchies/nesting 48»,
 
--- «hierarchies/coverage 40»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "distinct_values") AS "labelled")
+-- «hierarchies/coverage 48»
+(SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS "distinct_values") AS "labelled")
 
 -- hierarchies/coverage
-«hierarchies/nesting 48»
-«hierarchies/coverage 39»
-"kanon_run_lookup1" AS «hierarchies/coverage 40»
+«hierarchies/nesting 46»
+«hierarchies/coverage 47»
+"kanon_run_lookup1" AS «hierarchies/coverage 48»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -4275,11 +4177,11 @@ WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/nesting 49»
+«hierarchies/nesting 47»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded1_classes") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR), '') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON "found"."label" IS NOT DISTINCT FROM "level0"."label" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR), '') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON "found"."label" IS NOT DISTINCT FROM "level1"."label";
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 40»,
+"kanon_run_lookup1" AS «hierarchies/coverage 48»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT "lookup"."value" AS "value", 0 AS "label_level", COALESCE("lookup"."c0", 0) AS "label_number", COLLATE((CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(COLLATE(CAST("lookup"."l0" AS VARCHAR), ''), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(COLLATE(CAST("lookup"."l0" AS VARCHAR), ''), '0'), '.') ELSE COLLATE(CAST("lookup"."l0" AS VARCHAR), '') END), '') AS "label" FROM "kanon_run_lookup1" AS "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "occurring" ON "lookup"."value" IS NOT DISTINCT FROM "occurring"."value" UNION ALL SELECT "lookup"."value" AS "value", 1 AS "label_level", 0 AS "label_number", COLLATE((CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(COLLATE(CAST("lookup"."l1" AS VARCHAR), ''), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(COLLATE(CAST("lookup"."l1" AS VARCHAR), ''), '0'), '.') ELSE COLLATE(CAST("lookup"."l1" AS VARCHAR), '') END), '') AS "label" FROM "kanon_run_lookup1" AS "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "occurring" ON "lookup"."value" IS NOT DISTINCT FROM "occurring"."value"),
@@ -4314,7 +4216,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 39»
+«hierarchies/coverage 47»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4332,7 +4234,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 39»
+«hierarchies/coverage 47»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4351,8 +4253,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded1_classes" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_classes") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_classes") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value")
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 48»
-«hierarchies/coverage 39»
+«hierarchies/nesting 46»
+«hierarchies/coverage 47»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4366,8 +4268,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 48»
-«hierarchies/coverage 39»
+«hierarchies/nesting 46»
+«hierarchies/coverage 47»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4380,8 +4282,8 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
--- «hierarchies/coverage 41»
-"kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_people") AS "found" LEFT JOIN «hierarchies/coverage 10» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0"),
+-- «hierarchies/coverage 49»
+"kanon_run_lookup0" AS (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS BIGINT) AS "value_rows" FROM "kanon_run_consistent_people" GROUP BY "q0") AS "found" LEFT JOIN «hierarchies/coverage 10» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0"),
 
 -- hierarchies/coverage
 «hierarchies/nesting 23»
@@ -4389,7 +4291,7 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 SELECT COLLATE('a', '') AS "l0", COLLATE('x', '') AS "l1", COLLATE('*', '') AS "l2"
 UNION ALL
 SELECT COLLATE('b', '') AS "l0", COLLATE('y', '') AS "l1", COLLATE('*', '') AS "l2"),
-«hierarchies/coverage 41»
+«hierarchies/coverage 49»
 «hierarchies/coverage 20»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
@@ -4420,7 +4322,7 @@ UNION ALL
 SELECT COLLATE('a', '') AS "l0", COLLATE('x', '') AS "l1", COLLATE('*', '') AS "l2"
 UNION ALL
 SELECT COLLATE('b', '') AS "l0", COLLATE('y', '') AS "l1", COLLATE('*', '') AS "l2"),
-«hierarchies/coverage 41»
+«hierarchies/coverage 49»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT COLLATE('a', '') AS "l0", COLLATE('0', '') AS "l1"
@@ -4442,7 +4344,7 @@ SELECT COLLATE('b', '') AS "l0", COLLATE('1', '') AS "l1"),
 SELECT COLLATE('a', '') AS "l0", COLLATE('x', '') AS "l1", COLLATE('*', '') AS "l2"
 UNION ALL
 SELECT COLLATE('b', '') AS "l0", COLLATE('y', '') AS "l1", COLLATE('*', '') AS "l2"),
-«hierarchies/coverage 41»
+«hierarchies/coverage 49»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
 SELECT COLLATE('a', '') AS "l0", COLLATE('0', '') AS "l1"
@@ -4465,7 +4367,7 @@ SELECT COLLATE('b', '') AS "l0", COLLATE('1', '') AS "l1"),
 SELECT COLLATE('a', '') AS "l0", COLLATE('x', '') AS "l1", COLLATE('*', '') AS "l2"
 UNION ALL
 SELECT COLLATE('b', '') AS "l0", COLLATE('y', '') AS "l1", COLLATE('*', '') AS "l2"),
-«hierarchies/coverage 41»
+«hierarchies/coverage 49»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
@@ -4489,7 +4391,7 @@ SELECT COLLATE('b', '') AS "l0", COLLATE('1', '') AS "l1"),
 SELECT COLLATE('a', '') AS "l0", COLLATE('x', '') AS "l1", COLLATE('*', '') AS "l2"
 UNION ALL
 SELECT COLLATE('b', '') AS "l0", COLLATE('y', '') AS "l1", COLLATE('*', '') AS "l2"),
-«hierarchies/coverage 41»
+«hierarchies/coverage 49»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT COLLATE('a', '') AS "l0", COLLATE('0', '') AS "l1"

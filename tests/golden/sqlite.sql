@@ -7,6 +7,15 @@ SELECT MIN(CASE WHEN TYPEOF(checked."q0") IN ('integer', 'real') THEN 'decimal' 
 -- frequency/totals
 SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL) AS null_rows, NULL AS persons, NULL AS kept_persons, NULL AS most_vectors, NULL AS unknown_rows;
 
+-- engines/scratch/domain
+CREATE TEMPORARY TABLE "kanon_run_domain1" ("l0" TEXT NOT NULL, "l1" TEXT NOT NULL, "l2" TEXT NOT NULL);
+
+-- engines/scratch/load
+INSERT INTO "kanon_run_domain1" VALUES
+  ('M', 'x', '*'),
+  ('it''s', 'x', '*'),
+  ('F\', 'y', '*');
+
 -- «hierarchies/range 1»
 (CASE WHEN TYPEOF(value) <> 'text' OR (LTRIM(value, '+-') GLOB '[0-9]*' AND NOT LTRIM(value, '+-') GLOB '*[^0-9.]*') THEN CAST(value AS REAL) END > -1000000000000000 AND CASE WHEN TYPEOF(value) <> 'text' OR (LTRIM(value, '+-') GLOB '[0-9]*' AND NOT LTRIM(value, '+-') GLOB '*[^0-9.]*') THEN CAST(value AS REAL) END < 1000000000000000)
 
@@ -38,27 +47,16 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 (CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN «hierarchies/lookup_rules 2» < 0 THEN '< 0.0' WHEN «hierarchies/lookup_rules 2» >= 800 THEN '>= 80.0' ELSE '[' || CASE WHEN «hierarchies/lookup_rules 3» < 0 THEN '0.0' ELSE CASE WHEN NOT «hierarchies/lookup_rules 4» IS NULL THEN PRINTF('%s%d.%01d', CASE WHEN «hierarchies/lookup_rules 4» < 0 THEN '-' ELSE '' END, ABS«hierarchies/lookup_rules 5» / 10, ABS«hierarchies/lookup_rules 5» % 10) END END || ', ' || CASE WHEN «hierarchies/lookup_rules 6» > 800 THEN '80.0' ELSE CASE WHEN NOT «hierarchies/lookup_rules 7» IS NULL THEN PRINTF('%s%d.%01d', CASE WHEN «hierarchies/lookup_rules 7» < 0 THEN '-' ELSE '' END, ABS«hierarchies/lookup_rules 8» / 10, ABS«hierarchies/lookup_rules 8» % 10) END END || ')' END) END AS TEXT)
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
-
--- engines/scratch/domain
-CREATE TEMPORARY TABLE "kanon_run_domain1" ("l0" TEXT NOT NULL, "l1" TEXT NOT NULL, "l2" TEXT NOT NULL);
-
--- engines/scratch/load
-INSERT INTO "kanon_run_domain1" VALUES
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\', 'y', '*');
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- «hierarchies/lookup_rows 1»
 (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_domain1")
 
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_raw") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON found.value COLLATE BINARY = labelled."l0";
+CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON found.value COLLATE BINARY = labelled."l0";
 
 -- hierarchies/nesting
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
 -- «hierarchies/coverage 1»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS found ON labels.value IS found.value
@@ -71,35 +69,32 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_valu
 UNION ALL
 «hierarchies/coverage 2»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+-- «frequency/label_numbers 1»
+SELECT 0 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS REAL) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("d0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c0") AS labelled
+
+-- «frequency/label_numbers 2»
+SELECT 0 AS attribute, 1 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS REAL) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c1" AS among_all, MAX("c1") AS among_siblings, MAX("s1") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c1") AS labelled
+
+-- «frequency/label_numbers 3»
+SELECT 1 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS REAL) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("d0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup1" GROUP BY "c0") AS labelled
+
+-- «frequency/label_numbers 4»
+SELECT 1 AS attribute, 1 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS REAL) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c1" AS among_all, MAX("c1") AS among_siblings, MAX("s1") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup1" GROUP BY "c1") AS labelled
+
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("c1") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("c1") AS most_siblings FROM "kanon_run_lookup1" AS labelled;
+«frequency/label_numbers 4»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c1" AS "code2", "lookup1"."c0" AS "code3", vectors.row_count AS row_count FROM (SELECT "q0", "q1", CAST(row_count AS INTEGER) AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS "lookup1".value;
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_raw";
-
--- «frequency/marginals 1»
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "code1" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code1") AS labels JOIN (SELECT DISTINCT "c0" AS code, "s0" AS "label_size" FROM "kanon_run_lookup0") AS sizes ON labels.code = sizes.code
-
--- «frequency/marginals 2»
-SELECT 0 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "code0" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code0") AS labels JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_lookup0") AS sizes ON labels.code = sizes.code
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "code3" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code3") AS labels JOIN (SELECT DISTINCT "c0" AS code, "s0" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code
-UNION ALL
-SELECT 1 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "code2" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code2") AS labels JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code;
 
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM "kanon_run_frequency") AS row_count;
@@ -173,10 +168,10 @@ DROP TABLE IF EXISTS "kanon_run_frequency";
 DROP TABLE IF EXISTS "kanon_run_lookup1";
 
 -- engines/scratch/drop
-DROP TABLE IF EXISTS "kanon_run_domain1";
+DROP TABLE IF EXISTS "kanon_run_lookup0";
 
 -- engines/scratch/drop
-DROP TABLE IF EXISTS "kanon_run_lookup0";
+DROP TABLE IF EXISTS "kanon_run_domain1";
 
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."zip" COLLATE BINARY AS "q0", "kanon_source"."born" AS "q1", COUNT(*) AS row_count FROM (
@@ -190,10 +185,10 @@ SELECT * FROM clinic_visits
 SELECT MIN(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "greatest0", MIN«hierarchies/forms 1» AS "least1", MAX«hierarchies/forms 1» AS "greatest1" FROM "kanon_run_raw" AS checked;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 3 THEN SUBSTRING(CAST(value AS TEXT), 1, 3) || REPLACE(HEX(ZEROBLOB((LENGTH(CAST(value AS TEXT)) - 3))), '00', '*') ELSE CAST(value AS TEXT) END) END AS TEXT) COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 3 THEN SUBSTRING(CAST(value AS TEXT), 1, 3) || REPLACE(HEX(ZEROBLOB((LENGTH(CAST(value AS TEXT)) - 3))), '00', '*') ELSE CAST(value AS TEXT) END) END AS TEXT) COLLATE BINARY AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2" NULLS LAST) - 1 AS INTEGER) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3" NULLS LAST) AS INTEGER) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3" NULLS LAST) - 1 AS INTEGER) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INTEGER) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4" NULLS LAST) AS INTEGER) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INTEGER) AS "s4", CAST('*' AS TEXT) AS "l5" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(DATE(value) AS TEXT)) END AS TEXT) COLLATE BINARY AS "l1", CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(CAST(STRFTIME('%Y', value) AS INTEGER) AS TEXT) || CASE WHEN CAST(STRFTIME('%m', value) AS INTEGER) < 10 THEN '-0' ELSE '-' END || CAST(CAST(STRFTIME('%m', value) AS INTEGER) AS TEXT)) END AS TEXT) COLLATE BINARY AS "l2", CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(CAST(STRFTIME('%Y', value) AS INTEGER) AS TEXT) || CASE WHEN CAST(STRFTIME('%m', value) AS INTEGER) <= 3 THEN '-Q1' WHEN CAST(STRFTIME('%m', value) AS INTEGER) <= 6 THEN '-Q2' WHEN CAST(STRFTIME('%m', value) AS INTEGER) <= 9 THEN '-Q3' ELSE '-Q4' END) END AS TEXT) COLLATE BINARY AS "l3", CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(CAST(STRFTIME('%Y', value) AS INTEGER) - ((CAST(STRFTIME('%Y', value) AS INTEGER) % 10) + 10) % 10 AS TEXT) || '-' || CAST(CAST(STRFTIME('%Y', value) AS INTEGER) - ((CAST(STRFTIME('%Y', value) AS INTEGER) % 10) + 10) % 10 + 9 AS TEXT)) END AS TEXT) COLLATE BINARY AS "l4" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2" NULLS LAST) - 1 AS INTEGER) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3" NULLS LAST) AS INTEGER) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3" NULLS LAST) - 1 AS INTEGER) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INTEGER) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4" NULLS LAST) AS INTEGER) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INTEGER) AS "s4", CAST('*' AS TEXT) AS "l5" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(DATE(value) AS TEXT)) END AS TEXT) COLLATE BINARY AS "l1", CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(CAST(STRFTIME('%Y', value) AS INTEGER) AS TEXT) || CASE WHEN CAST(STRFTIME('%m', value) AS INTEGER) < 10 THEN '-0' ELSE '-' END || CAST(CAST(STRFTIME('%m', value) AS INTEGER) AS TEXT)) END AS TEXT) COLLATE BINARY AS "l2", CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(CAST(STRFTIME('%Y', value) AS INTEGER) AS TEXT) || CASE WHEN CAST(STRFTIME('%m', value) AS INTEGER) <= 3 THEN '-Q1' WHEN CAST(STRFTIME('%m', value) AS INTEGER) <= 6 THEN '-Q2' WHEN CAST(STRFTIME('%m', value) AS INTEGER) <= 9 THEN '-Q3' ELSE '-Q4' END) END AS TEXT) COLLATE BINARY AS "l3", CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(CAST(STRFTIME('%Y', value) AS INTEGER) - ((CAST(STRFTIME('%Y', value) AS INTEGER) % 10) + 10) % 10 AS TEXT) || '-' || CAST(CAST(STRFTIME('%Y', value) AS INTEGER) - ((CAST(STRFTIME('%Y', value) AS INTEGER) % 10) + 10) % 10 + 9 AS TEXT)) END AS TEXT) COLLATE BINARY AS "l4" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS distinct_values) AS labelled;
 
 -- hierarchies/nesting
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
@@ -214,53 +209,35 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_valu
 UNION ALL
 «hierarchies/coverage 3»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+-- «frequency/label_numbers 5»
+SELECT 1 AS attribute, 1 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS REAL) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c1" AS among_all, MAX("d1") AS among_siblings, MAX("s1") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup1" GROUP BY "c1") AS labelled
+
+-- «frequency/label_numbers 6»
+SELECT 1 AS attribute, 2 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS REAL) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c2" AS among_all, MAX("d2") AS among_siblings, MAX("s2") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup1" GROUP BY "c2") AS labelled
+
+-- «frequency/label_numbers 7»
+SELECT 1 AS attribute, 3 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS REAL) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c3" AS among_all, MAX("d3") AS among_siblings, MAX("s3") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup1" GROUP BY "c3") AS labelled
+
+-- «frequency/label_numbers 8»
+SELECT 1 AS attribute, 4 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS REAL) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c4" AS among_all, MAX("c4") AS among_siblings, MAX("s4") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup1" GROUP BY "c4") AS labelled
+
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("c1") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("d1") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 5»
 UNION ALL
-SELECT 1 AS attribute, 2 AS level, MAX("c2") AS most_labels, MAX("d2") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 6»
 UNION ALL
-SELECT 1 AS attribute, 3 AS level, MAX("c3") AS most_labels, MAX("d3") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 7»
 UNION ALL
-SELECT 1 AS attribute, 4 AS level, MAX("c4") AS most_labels, MAX("c4") AS most_siblings FROM "kanon_run_lookup1" AS labelled;
+«frequency/label_numbers 8»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", vectors.row_count AS row_count FROM (SELECT "q0", "q1", CAST(row_count AS INTEGER) AS row_count FROM "kanon_run_raw" WHERE NOT "q0" IS NULL AND NOT "q1" IS NULL) AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS "lookup1".value;
-
--- «frequency/marginals 3»
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "code6" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code6") AS labels JOIN (SELECT DISTINCT "c0" AS code, "s0" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code
-
--- «frequency/marginals 4»
-SELECT 1 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "code5" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code5") AS labels JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code
-
--- «frequency/marginals 5»
-SELECT 1 AS attribute, 2 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "code4" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code4") AS labels JOIN (SELECT DISTINCT "c2" AS code, "s2" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code
-
--- «frequency/marginals 6»
-SELECT 1 AS attribute, 3 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "code3" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code3") AS labels JOIN (SELECT DISTINCT "c3" AS code, "s3" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code
-
--- «frequency/marginals 7»
-SELECT 1 AS attribute, 4 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "code2" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code2") AS labels JOIN (SELECT DISTINCT "c4" AS code, "s4" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 3»
-UNION ALL
-«frequency/marginals 4»
-UNION ALL
-«frequency/marginals 5»
-UNION ALL
-«frequency/marginals 6»
-UNION ALL
-«frequency/marginals 7»;
 
 -- evaluate/node
 SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN satisfied = 1 THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN satisfied = 1 THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN NOT (satisfied = 1) THEN class_rows * LN("sharing_0") ELSE 0 END) AS "suppressed_log_0", SUM(CASE WHEN NOT (satisfied = 1) THEN class_rows * LN("sharing_1") ELSE 0 END) AS "suppressed_log_1" FROM (SELECT flagged.*, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) OVER (PARTITION BY "z0") AS "sharing_0", SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) OVER (PARTITION BY "z1") AS "sharing_1" FROM (SELECT "k0", "k1", "z0", "z1", "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT "code1" AS "k0", "code6" AS "k1", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(row_count) AS INTEGER) AS class_size, MIN("code1") AS "z0", MIN("code6") AS "z1" FROM "kanon_run_frequency" GROUP BY "code1", "code6") AS classes) AS flagged) AS classes;
@@ -294,7 +271,7 @@ SELECT MIN(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(
 SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "q0" IS NULL) AS null_rows, NULL AS persons, NULL AS kept_persons, NULL AS most_vectors, NULL AS unknown_rows;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS((CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20)) < 1e18 AND (CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20) = FLOOR((CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20)) THEN CAST(CAST((CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20) AS INTEGER) AS TEXT) ELSE CASE WHEN TYPEOF((CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20)) = 'real' THEN REPLACE(CASE WHEN CAST(PRINTF('%!.15g', (CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20)) AS REAL) = (CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20) THEN PRINTF('%!.15g', (CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20)) WHEN CAST(PRINTF('%!.16g', (CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20)) AS REAL) = (CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20) THEN PRINTF('%!.16g', (CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20)) ELSE PRINTF('%!.17g', (CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20)) END, '.0e', 'e') ELSE CAST((CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20) AS TEXT) END END) END AS TEXT) COLLATE BINARY AS "l1", CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST((CASE WHEN value < 40 THEN 'young' END) AS TEXT)) END AS TEXT) COLLATE BINARY AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS((CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20)) < 1e18 AND (CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20) = FLOOR((CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20)) THEN CAST(CAST((CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20) AS INTEGER) AS TEXT) ELSE CASE WHEN TYPEOF((CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20)) = 'real' THEN REPLACE(CASE WHEN CAST(PRINTF('%!.15g', (CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20)) AS REAL) = (CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20) THEN PRINTF('%!.15g', (CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20)) WHEN CAST(PRINTF('%!.16g', (CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20)) AS REAL) = (CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20) THEN PRINTF('%!.16g', (CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20)) ELSE PRINTF('%!.17g', (CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20)) END, '.0e', 'e') ELSE CAST((CAST(FLOOR(CAST(value AS REAL) / 10) / 2 AS INTEGER) * 20) AS TEXT) END END) END AS TEXT) COLLATE BINARY AS "l1", CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST((CASE WHEN value < 40 THEN 'young' END) AS TEXT)) END AS TEXT) COLLATE BINARY AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/nesting
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
@@ -304,22 +281,15 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FR
 -- hierarchies/coverage
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS found ON labels.value IS found.value;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("d1") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+SELECT 0 AS attribute, 1 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS REAL) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c1" AS among_all, MAX("d1") AS among_siblings, MAX("s1") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c1") AS labelled
 UNION ALL
-SELECT 0 AS attribute, 2 AS level, MAX("c2") AS most_labels, MAX("c2") AS most_siblings FROM "kanon_run_lookup0" AS labelled;
+SELECT 0 AS attribute, 2 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS REAL) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c2" AS among_all, MAX("c2") AS among_siblings, MAX("s2") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c2") AS labelled;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c2" AS "code0", "lookup0"."c1" AS "code1", "lookup0"."c0" AS "code2", vectors.row_count AS row_count FROM (SELECT "q0", CAST(row_count AS INTEGER) AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS "lookup0".value;
-
--- frequency/marginals
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "code2" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code2") AS labels JOIN (SELECT DISTINCT "c0" AS code, "s0" AS "label_size" FROM "kanon_run_lookup0") AS sizes ON labels.code = sizes.code
-UNION ALL
-SELECT 0 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "code1" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code1") AS labels JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_lookup0") AS sizes ON labels.code = sizes.code
-UNION ALL
-SELECT 0 AS attribute, 2 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "code0" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code0") AS labels JOIN (SELECT DISTINCT "c2" AS code, "s2" AS "label_size" FROM "kanon_run_lookup0") AS sizes ON labels.code = sizes.code;
 
 -- evaluate/node
 SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN ("class_size" >= 3) THEN CAST(class_rows AS REAL) ELSE 0 END) AS "kept_vectors", SUM(CAST(class_rows AS REAL)) AS "vectors" FROM (SELECT CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(row_count) AS INTEGER) AS class_size FROM "kanon_run_frequency" GROUP BY "code2") AS classes;
@@ -346,7 +316,7 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."sex" COLLATE BI
 SELECT MIN(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."v0") = 'text' AND INSTR(checked."v0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."v0") = 'text' AND INSTR(checked."v0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS "greatest1" FROM "kanon_run_raw" AS checked;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- «hierarchies/coverage 4»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS found ON labels.value IS found.value
@@ -354,8 +324,11 @@ SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_valu
 -- hierarchies/coverage
 «hierarchies/coverage 4»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("c0") AS most_siblings FROM "kanon_run_lookup0" AS labelled;
+-- «frequency/label_numbers 9»
+SELECT 0 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS REAL) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("c0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c0") AS labelled
+
+-- frequency/label_numbers
+«frequency/label_numbers 9»;
 
 -- frequency/sensitive
 CREATE TEMPORARY TABLE "kanon_run_sensitive0" AS SELECT value, CASE WHEN value IS NULL THEN NULL ELSE CAST(ROW_NUMBER() OVER (ORDER BY value NULLS LAST) AS INTEGER) END AS code, CAST(reference_count AS INTEGER) AS reference_count, COALESCE(CAST(reference_count AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS reference_share FROM (SELECT "v0" AS value, SUM(row_count) AS reference_count FROM "kanon_run_raw" GROUP BY "v0") AS value_counts;
@@ -365,12 +338,6 @@ CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c0" AS "code0", 
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", vectors.row_count AS row_count FROM (SELECT "q0", CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS "lookup0".value;
-
--- «frequency/marginals 8»
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "code0" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code0") AS labels JOIN (SELECT DISTINCT "c0" AS code, "s0" AS "label_size" FROM "kanon_run_lookup0") AS sizes ON labels.code = sizes.code
-
--- frequency/marginals
-«frequency/marginals 8»;
 
 -- engines/scratch/size
 SELECT (SELECT COUNT(*) FROM "kanon_run_frequency") + (SELECT COUNT(*) FROM "kanon_run_values0") AS row_count;
@@ -436,41 +403,28 @@ SELECT MIN(CASE WHEN TYPEOF(checked."q0") IN ('integer', 'real') THEN 'decimal' 
 («hierarchies/lookup_rules 10» - (((«hierarchies/lookup_rules 10» - 0) % 5) + 5) % 5)
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST(CASE WHEN value IS NULL THEN NULL ELSE ('[' || CAST(«hierarchies/lookup_rules 9» AS TEXT) || ', ' || CAST((«hierarchies/lookup_rules 9» + 5) AS TEXT) || ')') END AS TEXT) COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST(CASE WHEN value IS NULL THEN NULL ELSE ('[' || CAST(«hierarchies/lookup_rules 9» AS TEXT) || ', ' || CAST((«hierarchies/lookup_rules 9» + 5) AS TEXT) || ')') END AS TEXT) COLLATE BINARY AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
-
--- hierarchies/nesting
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS distinct_values) AS labelled;
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q1") AS found ON labels.value IS found.value;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("c1") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("c0") AS most_siblings FROM "kanon_run_lookup1" AS labelled;
+SELECT 1 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS REAL) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("c0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup1" GROUP BY "c0") AS labelled;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c0" AS "code2", sensitive.code AS value_code, sensitive.reference_share AS reference_share, vectors.row_count AS row_count FROM (SELECT "q0", "q1", "v0", CAST(row_count AS INTEGER) AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS "lookup1".value JOIN "kanon_run_sensitive0" AS sensitive ON vectors."v0" IS sensitive.value;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c0" AS "code2", vectors.row_count AS row_count FROM (SELECT "q0", "q1", CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_raw" GROUP BY "q0", "q1") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS "lookup1".value;
-
--- «frequency/marginals 9»
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "code2" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code2") AS labels JOIN (SELECT DISTINCT "c0" AS code, "s0" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 9»;
 
 -- «evaluate/node 2»
 (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "code1" AS "k0", "code2" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM "kanon_run_values0" GROUP BY "code1", "code2", value_code) AS counted)
@@ -497,10 +451,7 @@ SELECT MIN(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(
 SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL OR "q2" IS NULL) AS null_rows, NULL AS persons, NULL AS kept_persons, NULL AS most_vectors, NULL AS unknown_rows;
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q2" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
-
--- hierarchies/nesting
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q2" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q2") AS distinct_values) AS labelled;
 
 -- «hierarchies/coverage 5»
 SELECT 2 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup2") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup2" AS labels JOIN (SELECT "q2" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q2") AS found ON labels.value IS found.value
@@ -512,26 +463,20 @@ UNION ALL
 UNION ALL
 «hierarchies/coverage 5»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("c0") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+-- «frequency/label_numbers 10»
+SELECT 2 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS REAL) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("c0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup2" GROUP BY "c0") AS labelled
+
+-- frequency/label_numbers
+«frequency/label_numbers 9»
 UNION ALL
-SELECT 1 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("c1") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 4»
 UNION ALL
-SELECT 2 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("c0") AS most_siblings FROM "kanon_run_lookup2" AS labelled;
+«frequency/label_numbers 10»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c0" AS "code0", "lookup1"."c1" AS "code1", "lookup1"."c0" AS "code2", "lookup2"."c0" AS "code3", vectors.row_count AS row_count FROM (SELECT "q0", "q1", "q2", CAST(row_count AS INTEGER) AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS "lookup1".value JOIN "kanon_run_lookup2" AS "lookup2" ON vectors."q2" IS "lookup2".value;
-
--- frequency/marginals
-«frequency/marginals 8»
-UNION ALL
-«frequency/marginals 9»
-UNION ALL
-SELECT 1 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "code1" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code1") AS labels JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code
-UNION ALL
-SELECT 2 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "code3" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code3") AS labels JOIN (SELECT DISTINCT "c0" AS code, "s0" AS "label_size" FROM "kanon_run_lookup2") AS sizes ON labels.code = sizes.code;
 
 -- «evaluate/partitions/order 1»
 (SELECT used.code AS code, used.label AS label, CASE WHEN used.label IS NULL THEN 1 ELSE 0 END AS is_null, used.sort AS sort, COALESCE(counted.row_count, 0) AS row_count FROM "kanon_run_with_used" AS used LEFT JOIN "kanon_run_with_counted" AS counted ON used.code = counted.code)
@@ -589,26 +534,26 @@ CREATE TEMPORARY TABLE "kanon_run_coded2" AS SELECT labels.value, labels.l0, lab
 -- evaluate/partitions/encode
 CREATE TEMPORARY TABLE "kanon_run_intervals" AS SELECT "chosen0"."c1" + "chosen1"."c1" * 2 + "chosen2"."c1" * 4 AS "code0", vectors.row_count AS row_count FROM "kanon_run_frequency" AS vectors JOIN (SELECT DISTINCT original, c0, d0, c1 FROM "kanon_run_coded0") AS "chosen0" ON "vectors"."code0" = "chosen0".original JOIN (SELECT DISTINCT original, c0, d0, c1 FROM "kanon_run_coded1") AS "chosen1" ON "vectors"."code2" = "chosen1".original JOIN (SELECT DISTINCT original, c0, d0, c1 FROM "kanon_run_coded2") AS "chosen2" ON "vectors"."code3" = "chosen2".original;
 
--- «frequency/marginals 10»
+-- «frequency/marginals 1»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT ("code0" & 1) AS code, SUM(row_count) AS label_rows FROM "kanon_run_intervals" GROUP BY ("code0" & 1)) AS labels JOIN (SELECT DISTINCT "c1" AS code, "s0" AS "label_size" FROM "kanon_run_coded0") AS sizes ON labels.code = sizes.code
 
--- «frequency/marginals 11»
+-- «frequency/marginals 2»
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT ("code0" & 1) AS code, SUM(row_count) AS label_rows FROM "kanon_run_intervals" GROUP BY ("code0" & 1)) AS labels JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_coded0") AS sizes ON labels.code = sizes.code
 
--- «frequency/marginals 12»
+-- «frequency/marginals 3»
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT ("code0" & 2) AS code, SUM(row_count) AS label_rows FROM "kanon_run_intervals" GROUP BY ("code0" & 2)) AS labels JOIN (SELECT DISTINCT "c1" * 2 AS code, "s0" AS "label_size" FROM "kanon_run_coded1") AS sizes ON labels.code = sizes.code
 
--- «frequency/marginals 13»
+-- «frequency/marginals 4»
 SELECT 1 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT ("code0" & 2) AS code, SUM(row_count) AS label_rows FROM "kanon_run_intervals" GROUP BY ("code0" & 2)) AS labels JOIN (SELECT DISTINCT "c1" * 2 AS code, "s1" AS "label_size" FROM "kanon_run_coded1") AS sizes ON labels.code = sizes.code
 
 -- frequency/marginals
-«frequency/marginals 10»
+«frequency/marginals 1»
 UNION ALL
-«frequency/marginals 11»
+«frequency/marginals 2»
 UNION ALL
-«frequency/marginals 12»
+«frequency/marginals 3»
 UNION ALL
-«frequency/marginals 13»
+«frequency/marginals 4»
 UNION ALL
 SELECT 2 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT ("code0" & 4) AS code, SUM(row_count) AS label_rows FROM "kanon_run_intervals" GROUP BY ("code0" & 4)) AS labels JOIN (SELECT DISTINCT "c1" * 4 AS code, "s0" AS "label_size" FROM "kanon_run_coded2") AS sizes ON labels.code = sizes.code
 UNION ALL
@@ -792,13 +737,13 @@ WITH "kanon_run_with_rolled" AS (SELECT "map0".interval_number AS "f0", "map1".i
 CREATE TEMPORARY TABLE "kanon_run_intervals" AS SELECT "chosen0"."c1" + "chosen1"."c1" * 2 AS "code0", vectors.person_count AS person_count, vectors.row_count AS row_count FROM "kanon_run_frequency" AS vectors JOIN (SELECT DISTINCT original, c0, d0, c1 FROM "kanon_run_coded0") AS "chosen0" ON "vectors"."code1" = "chosen0".original JOIN (SELECT DISTINCT original, c0, d0, c1 FROM "kanon_run_coded1") AS "chosen1" ON "vectors"."code3" = "chosen1".original;
 
 -- frequency/marginals
-«frequency/marginals 10»
+«frequency/marginals 1»
 UNION ALL
-«frequency/marginals 11»
+«frequency/marginals 2»
 UNION ALL
-«frequency/marginals 12»
+«frequency/marginals 3»
 UNION ALL
-«frequency/marginals 13»;
+«frequency/marginals 4»;
 
 -- evaluate/node
 SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, SUM(CASE WHEN ("class_size" >= 3) THEN class_rows * class_rows ELSE 0 END) AS "kept_squares", SUM(class_rows * class_rows) AS "squares" FROM (SELECT CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(person_count) AS INTEGER) AS class_size FROM "kanon_run_intervals" GROUP BY "code0") AS classes;
@@ -904,12 +849,7 @@ INSERT INTO "kanon_run_domain_sensitive1" VALUES
   ('b\', 'w', 'z', '*');
 
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup_sensitive1" AS SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT DISTINCT "v1" AS value FROM "kanon_run_raw") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2" FROM "kanon_run_domain_sensitive1") AS labelled ON found.value COLLATE BINARY = labelled."l0";
-
--- hierarchies/nesting
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain_sensitive1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_domain_sensitive1" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
+CREATE TEMPORARY TABLE "kanon_run_lookup_sensitive1" AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT "v1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "v1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2" FROM "kanon_run_domain_sensitive1") AS labelled ON found.value COLLATE BINARY = labelled."l0";
 
 -- hierarchies/coverage
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive1" AS labels JOIN (SELECT "v1" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "v1") AS found ON labels.value IS found.value;
@@ -1107,7 +1047,7 @@ SELECT MIN(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(
 CREATE TEMPORARY TABLE "kanon_run_known" AS SELECT "q0", CAST(row_count AS INTEGER) AS row_count FROM "kanon_run_raw" UNION ALL SELECT "q0", CAST(0 AS INTEGER) AS row_count FROM "kanon_run_population0";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_known") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_known" GROUP BY "q0") AS distinct_values) AS labelled;
 
 -- hierarchies/coverage
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_known" GROUP BY "q0") AS found ON labels.value IS found.value;
@@ -1487,20 +1427,20 @@ SELECT MIN(CASE WHEN TYPEOF(checked."q0") IN ('integer', 'real') THEN 'float' EL
 -- frequency/totals
 SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL OR "q2" IS NULL) AS null_rows, (SELECT COUNT(DISTINCT "unit") FROM "kanon_run_raw") AS persons, NULL AS kept_persons, (SELECT MAX(vectors) FROM (SELECT "unit", COUNT(*) AS vectors FROM (SELECT DISTINCT "unit", "q0", "q1", "q2" FROM "kanon_run_raw" WHERE NOT "unit" IS NULL) AS person_vectors GROUP BY "unit") AS vectors_per_person) AS most_vectors, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "unit" IS NULL) AS unknown_rows;
 
--- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS(value) < 1e18 AND value = FLOOR(value) THEN CAST(CASE WHEN TYPEOF(value) <> 'text' OR (LTRIM(value, '+-') GLOB '[0-9]*' AND NOT LTRIM(value, '+-') GLOB '*[^0-9.]*') THEN CAST(value AS INTEGER) END AS TEXT) ELSE CASE WHEN TYPEOF(value) = 'real' THEN REPLACE(CASE WHEN CAST(PRINTF('%!.15g', value) AS REAL) = value THEN PRINTF('%!.15g', value) WHEN CAST(PRINTF('%!.16g', value) AS REAL) = value THEN PRINTF('%!.16g', value) ELSE PRINTF('%!.17g', value) END, '.0e', 'e') ELSE CAST(value AS TEXT) END END) END AS TEXT) COLLATE BINARY AS "l0", CAST(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR(value))) < 1e18 AND (FLOOR(value)) = FLOOR((FLOOR(value))) THEN CAST(CAST((FLOOR(value)) AS INTEGER) AS TEXT) ELSE CASE WHEN TYPEOF((FLOOR(value))) = 'real' THEN REPLACE(CASE WHEN CAST(PRINTF('%!.15g', (FLOOR(value))) AS REAL) = (FLOOR(value)) THEN PRINTF('%!.15g', (FLOOR(value))) WHEN CAST(PRINTF('%!.16g', (FLOOR(value))) AS REAL) = (FLOOR(value)) THEN PRINTF('%!.16g', (FLOOR(value))) ELSE PRINTF('%!.17g', (FLOOR(value))) END, '.0e', 'e') ELSE CAST((FLOOR(value)) AS TEXT) END END) END AS TEXT) COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
-
 -- hierarchies/copy
 CREATE TEMPORARY TABLE "kanon_run_domain1" AS SELECT CAST("person" AS TEXT) COLLATE BINARY AS "l0", CAST("age" AS TEXT) COLLATE BINARY AS "l1", CAST("sex" AS TEXT) COLLATE BINARY AS "l2", CAST("weight" AS TEXT) COLLATE BINARY AS "l3", CAST("dx" AS TEXT) COLLATE BINARY AS "l4", CAST("seen" AS TEXT) COLLATE BINARY AS "l5" FROM "clinic"."sexes";
 
 -- hierarchies/domain_summary
 SELECT (SELECT COUNT(*) FROM "kanon_run_domain1") AS row_count, (SELECT COUNT(*) FROM "kanon_run_domain1" WHERE "l0" IS NULL OR "l1" IS NULL OR "l2" IS NULL OR "l3" IS NULL OR "l4" IS NULL OR "l5" IS NULL) AS missing_labels, (SELECT COUNT(*) FROM (SELECT "l0" FROM "kanon_run_domain1" GROUP BY "l0" HAVING COUNT(*) > 1) AS repeated) AS repeated_values, (SELECT COUNT(DISTINCT "l5") FROM "kanon_run_domain1") AS top_labels, (SELECT MIN("l5") FROM "kanon_run_domain1") AS top_label;
 
+-- hierarchies/lookup_rules
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS(value) < 1e18 AND value = FLOOR(value) THEN CAST(CASE WHEN TYPEOF(value) <> 'text' OR (LTRIM(value, '+-') GLOB '[0-9]*' AND NOT LTRIM(value, '+-') GLOB '*[^0-9.]*') THEN CAST(value AS INTEGER) END AS TEXT) ELSE CASE WHEN TYPEOF(value) = 'real' THEN REPLACE(CASE WHEN CAST(PRINTF('%!.15g', value) AS REAL) = value THEN PRINTF('%!.15g', value) WHEN CAST(PRINTF('%!.16g', value) AS REAL) = value THEN PRINTF('%!.16g', value) ELSE PRINTF('%!.17g', value) END, '.0e', 'e') ELSE CAST(value AS TEXT) END END) END AS TEXT) COLLATE BINARY AS "l0", CAST(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR(value))) < 1e18 AND (FLOOR(value)) = FLOOR((FLOOR(value))) THEN CAST(CAST((FLOOR(value)) AS INTEGER) AS TEXT) ELSE CASE WHEN TYPEOF((FLOOR(value))) = 'real' THEN REPLACE(CASE WHEN CAST(PRINTF('%!.15g', (FLOOR(value))) AS REAL) = (FLOOR(value)) THEN PRINTF('%!.15g', (FLOOR(value))) WHEN CAST(PRINTF('%!.16g', (FLOOR(value))) AS REAL) = (FLOOR(value)) THEN PRINTF('%!.16g', (FLOOR(value))) ELSE PRINTF('%!.17g', (FLOOR(value))) END, '.0e', 'e') ELSE CAST((FLOOR(value)) AS TEXT) END END) END AS TEXT) COLLATE BINARY AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
+
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."d2", 0) AS "d2", COALESCE(labelled."s2", 1) AS "s2", labelled."l3", COALESCE(labelled."c3", 0) AS "c3", COALESCE(labelled."d3", 0) AS "d3", COALESCE(labelled."s3", 1) AS "s3", labelled."l4", COALESCE(labelled."c4", 0) AS "c4", COALESCE(labelled."s4", 1) AS "s4", CAST('*' AS TEXT) AS "l5" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_raw") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2" NULLS LAST) - 1 AS INTEGER) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3" NULLS LAST) AS INTEGER) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3" NULLS LAST) - 1 AS INTEGER) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INTEGER) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4" NULLS LAST) AS INTEGER) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INTEGER) AS "s4" FROM "kanon_run_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0";
+CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."d2", 0) AS "d2", COALESCE(labelled."s2", 1) AS "s2", labelled."l3", COALESCE(labelled."c3", 0) AS "c3", COALESCE(labelled."d3", 0) AS "d3", COALESCE(labelled."s3", 1) AS "s3", labelled."l4", COALESCE(labelled."c4", 0) AS "c4", COALESCE(labelled."s4", 1) AS "s4", CAST('*' AS TEXT) AS "l5" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(DENSE_RANK() OVER (PARTITION BY "l3" ORDER BY "l2" NULLS LAST) - 1 AS INTEGER) AS "d2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3" NULLS LAST) AS INTEGER) AS "c3", CAST(DENSE_RANK() OVER (PARTITION BY "l4" ORDER BY "l3" NULLS LAST) - 1 AS INTEGER) AS "d3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INTEGER) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4" NULLS LAST) AS INTEGER) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INTEGER) AS "s4" FROM "kanon_run_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0";
 
 -- hierarchies/lookup_rules
-CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN REPLACE(CAST(DATETIME(value AT TIME ZONE 'UTC') AS TEXT), '.', '') = CAST(DATETIME(value AT TIME ZONE 'UTC') AS TEXT) THEN CAST(DATETIME(value AT TIME ZONE 'UTC') AS TEXT) ELSE RTRIM(RTRIM(CAST(DATETIME(value AT TIME ZONE 'UTC') AS TEXT), '0'), '.') END || '+00') END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q2" AS value FROM "kanon_run_raw") AS distinct_values) AS labelled;
+CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN REPLACE(CAST(DATETIME(value AT TIME ZONE 'UTC') AS TEXT), '.', '') = CAST(DATETIME(value AT TIME ZONE 'UTC') AS TEXT) THEN CAST(DATETIME(value AT TIME ZONE 'UTC') AS TEXT) ELSE RTRIM(RTRIM(CAST(DATETIME(value AT TIME ZONE 'UTC') AS TEXT), '0'), '.') END || '+00') END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q2" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q2") AS distinct_values) AS labelled;
 
 -- hierarchies/nesting
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
@@ -1520,45 +1460,28 @@ UNION ALL
 UNION ALL
 «hierarchies/coverage 5»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("c1") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("d1") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 5»
 UNION ALL
-SELECT 1 AS attribute, 2 AS level, MAX("c2") AS most_labels, MAX("d2") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 6»
 UNION ALL
-SELECT 1 AS attribute, 3 AS level, MAX("c3") AS most_labels, MAX("d3") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 7»
 UNION ALL
-SELECT 1 AS attribute, 4 AS level, MAX("c4") AS most_labels, MAX("c4") AS most_siblings FROM "kanon_run_lookup1" AS labelled
+«frequency/label_numbers 8»
 UNION ALL
-SELECT 2 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("c0") AS most_siblings FROM "kanon_run_lookup2" AS labelled;
+«frequency/label_numbers 10»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_values0" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", "lookup2"."c0" AS "code7", sensitive.code AS value_code, sensitive.reference_share AS reference_share, vectors.person_count AS person_count, vectors.row_count AS row_count FROM (SELECT "q0", "q1", "q2", "v0", COUNT(DISTINCT "unit") AS person_count, CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_raw" GROUP BY "q0", "q1", "q2", "v0") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS "lookup1".value JOIN "kanon_run_lookup2" AS "lookup2" ON vectors."q2" IS "lookup2".value JOIN "kanon_run_sensitive0" AS sensitive ON vectors."v0" IS sensitive.value;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", "lookup1"."c4" AS "code2", "lookup1"."c3" AS "code3", "lookup1"."c2" AS "code4", "lookup1"."c1" AS "code5", "lookup1"."c0" AS "code6", "lookup2"."c0" AS "code7", vectors.person_count AS person_count, vectors.row_count AS row_count FROM (SELECT "q0", "q1", "q2", COUNT(DISTINCT "unit") AS person_count, CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_raw" GROUP BY "q0", "q1", "q2") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS "lookup1".value JOIN "kanon_run_lookup2" AS "lookup2" ON vectors."q2" IS "lookup2".value;
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 3»
-UNION ALL
-«frequency/marginals 4»
-UNION ALL
-«frequency/marginals 5»
-UNION ALL
-«frequency/marginals 6»
-UNION ALL
-«frequency/marginals 7»
-UNION ALL
-SELECT 2 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "code7" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "code7") AS labels JOIN (SELECT DISTINCT "c0" AS code, "s0" AS "label_size" FROM "kanon_run_lookup2") AS sizes ON labels.code = sizes.code;
 
 -- evaluate/rollup
 CREATE TEMPORARY TABLE "kanon_run_rollup0" AS SELECT MIN(("below"."code0" & 4611686018427387903)) AS "code0", MIN(("below"."code1" & 0)) AS "code1", MIN(("below"."code2" & 4611686018427387903)) AS "code2", MIN(("below"."code3" & 4611686018427387903)) AS "code3", MIN(("below"."code4" & 4611686018427387903)) AS "code4", MIN(("below"."code5" & 4611686018427387903)) AS "code5", MIN(("below"."code6" & 0)) AS "code6", MIN(("below"."code7" & 4611686018427387903)) AS "code7", SUM(person_count) AS person_count, CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_frequency" AS below GROUP BY "below"."code0", "below"."code5", "below"."code7";
@@ -1818,7 +1741,7 @@ WITH "kanon_run_external" AS «hierarchies/nesting 2»,
 (CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 1 THEN SUBSTRING(CAST(value AS TEXT), 1, 1) || REPLACE(HEX(ZEROBLOB((LENGTH(CAST(value AS TEXT)) - 1))), '00', '*') ELSE CAST(value AS TEXT) END) END AS TEXT)
 
 -- «hierarchies/nesting 5»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 6» COLLATE BINARY AS "l1", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_external") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 6» COLLATE BINARY AS "l1", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_external" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 4»
 "kanon_run_lookup0" AS «hierarchies/nesting 5»
@@ -1834,7 +1757,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FR
 "kanon_run_lookup0" AS «hierarchies/nesting 5»,
 
 -- «hierarchies/coverage 7»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_external") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_external" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 1»
@@ -1998,19 +1921,11 @@ SELECT "q0", "q1", people FROM «disclosure/attacks/counted 19» AS cases WHERE 
 -- hierarchies/forms
 SELECT MIN(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "greatest0" FROM "clinic"."visits_release" AS checked;
 
--- hierarchies/nesting
-WITH "kanon_run_domain0" AS (
-SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
-  ('a', 'x', '*'),
-  ('b', 'y', '*')
-))
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
-
 -- «hierarchies/coverage 9»
 (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_domain0")
 
 -- «hierarchies/coverage 8»
-"kanon_run_lookup0" AS (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_meanings") AS found LEFT JOIN «hierarchies/coverage 9» AS labelled ON found.value COLLATE BINARY = labelled."l0")
+"kanon_run_lookup0" AS (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_meanings" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 9» AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
 WITH "kanon_run_meanings" AS (SELECT "kanon_source"."dx" COLLATE BINARY AS "q0", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY "kanon_source"."dx" COLLATE BINARY),
@@ -2065,7 +1980,7 @@ SELECT MIN(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHA
 WITH "kanon_run_joined_people" AS «hierarchies/nesting 9»,
 
 -- «hierarchies/nesting 11»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 6» COLLATE BINARY AS "l1", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_joined_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 6» COLLATE BINARY AS "l1", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_joined_people" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 10»
 "kanon_run_lookup0" AS «hierarchies/nesting 11»
@@ -2081,7 +1996,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FR
 "kanon_run_lookup0" AS «hierarchies/nesting 11»,
 
 -- «hierarchies/coverage 11»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_joined_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_joined_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 8»
@@ -2252,7 +2167,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 WITH "kanon_run_values_0__people" AS «hierarchies/nesting 13»,
 
 -- «hierarchies/nesting 15»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 6» COLLATE BINARY AS "l1", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_values_0__people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 6» COLLATE BINARY AS "l1", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_values_0__people" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 14»
 "kanon_run_lookup0" AS «hierarchies/nesting 15»
@@ -2268,7 +2183,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FR
 "kanon_run_lookup0" AS «hierarchies/nesting 15»,
 
 -- «hierarchies/coverage 13»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_values_0__people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_values_0__people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 12»
@@ -2484,7 +2399,7 @@ SELECT COUNT(*) AS row_count FROM "clinic"."before" AS counted;
 WITH "kanon_run_placed_people" AS «hierarchies/nesting 9»,
 
 -- «hierarchies/nesting 18»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 6» COLLATE BINARY AS "l1", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_placed_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 6» COLLATE BINARY AS "l1", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_placed_people" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 17»
 "kanon_run_lookup0" AS «hierarchies/nesting 18»
@@ -2500,7 +2415,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FR
 "kanon_run_lookup0" AS «hierarchies/nesting 18»,
 
 -- «hierarchies/coverage 15»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_placed_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_placed_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 16»
@@ -2654,7 +2569,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0",
 WITH "kanon_run_ordered_values" AS «hierarchies/nesting 20»,
 
 -- «hierarchies/nesting 22»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 6» COLLATE BINARY AS "l1", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_ordered_values") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 6» COLLATE BINARY AS "l1", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_ordered_values" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 21»
 "kanon_run_lookup0" AS «hierarchies/nesting 22»
@@ -2670,7 +2585,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FR
 "kanon_run_lookup0" AS «hierarchies/nesting 22»,
 
 -- «hierarchies/coverage 17»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_ordered_values") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_ordered_values" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 19»
@@ -2711,7 +2626,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 WITH "kanon_run_consistent_people" AS «hierarchies/nesting 20»,
 
 -- «hierarchies/nesting 25»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 6» COLLATE BINARY AS "l1", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistent_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 6» COLLATE BINARY AS "l1", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_consistent_people" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 24»
 "kanon_run_lookup0" AS «hierarchies/nesting 25»
@@ -2727,7 +2642,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FR
 "kanon_run_lookup0" AS «hierarchies/nesting 25»,
 
 -- «hierarchies/coverage 20»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_consistent_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_consistent_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- «hierarchies/coverage 19»
 "kanon_run_lookup1" AS «hierarchies/coverage 20»
@@ -2876,7 +2791,7 @@ SELECT MIN(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHA
 WITH "kanon_run_minimal0_people" AS «hierarchies/nesting 20»,
 
 -- «hierarchies/nesting 28»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_minimal0_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_minimal0_people" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 27»
 "kanon_run_lookup0" AS «hierarchies/nesting 28»
@@ -2890,7 +2805,7 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 "kanon_run_lookup0" AS «hierarchies/nesting 28»,
 
 -- «hierarchies/coverage 24»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_minimal0_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_minimal0_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- «hierarchies/coverage 23»
 "kanon_run_lookup1" AS «hierarchies/coverage 24»
@@ -2965,7 +2880,7 @@ SELECT class_number, cell_rows FROM (SELECT classes.class_number AS class_number
 WITH "kanon_run_guessed0__people" AS «hierarchies/nesting 13»,
 
 -- «hierarchies/nesting 31»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_guessed0__people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_guessed0__people" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 30»
 "kanon_run_lookup0" AS «hierarchies/nesting 31»
@@ -2979,7 +2894,7 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 "kanon_run_lookup0" AS «hierarchies/nesting 31»,
 
 -- «hierarchies/coverage 26»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_guessed0__people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_guessed0__people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 29»
@@ -3100,38 +3015,33 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_known" AS (SELECT "q0", "q1", CAST(row_count AS INTEGER) AS row_count FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INTEGER) AS row_count FROM "kanon_run_population1"),
 
 -- «hierarchies/nesting 33»
-"kanon_run_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_known") AS distinct_values) AS labelled),
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_known" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/range 2»
 «hierarchies/range 4»
 «hierarchies/nesting 32»
-«hierarchies/nesting 33»
-"kanon_run_domain1" AS (
-SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\', 'y', '*')
-))
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+"kanon_run_lookup0" AS «hierarchies/nesting 33»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
 -- «hierarchies/coverage 27»
-(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_known") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON found.value COLLATE BINARY = labelled."l0")
+"kanon_run_lookup0" AS «hierarchies/nesting 33»,
+
+-- «hierarchies/coverage 28»
+(SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_known" GROUP BY "q1") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 2»
 «hierarchies/range 4»
 «hierarchies/nesting 32»
-«hierarchies/nesting 33»
+«hierarchies/coverage 27»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_lookup1" AS «hierarchies/coverage 27»
+"kanon_run_lookup1" AS «hierarchies/coverage 28»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_known" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_known" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -3140,7 +3050,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_valu
 "kanon_run_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 27»,
+"kanon_run_lookup1" AS «hierarchies/coverage 28»,
 
 -- «frequency/population/ambiguous 3»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3149,7 +3059,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_valu
 «hierarchies/range 2»
 «hierarchies/range 4»
 «hierarchies/nesting 32»
-«hierarchies/nesting 33»
+«hierarchies/coverage 27»
 «frequency/population/ambiguous 1»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
@@ -3176,7 +3086,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 2»
 «hierarchies/range 4»
 «hierarchies/nesting 32»
-«hierarchies/nesting 33»
+«hierarchies/coverage 27»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3204,7 +3114,7 @@ WITH "kanon_run_classes" AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
 «hierarchies/range 4»
 «hierarchies/nesting 32»
-«hierarchies/nesting 33»
+«hierarchies/coverage 27»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 2»
 "kanon_run_domain1" AS (
@@ -3228,7 +3138,7 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_classes" WHERE is_top = 1) AS tops, (SEL
 WITH "kanon_run_population1" AS «hierarchies/range 5»,
 «frequency/population/overlap 1»
 «hierarchies/nesting 32»
-«hierarchies/nesting 33»
+«hierarchies/coverage 27»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3273,40 +3183,35 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_widths_known" AS «hierarchies/range 10»,
 
 -- «hierarchies/nesting 35»
-"kanon_run_widths_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_widths_known") AS distinct_values) AS labelled),
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_widths_known" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/range 6»
 «hierarchies/range 8»
 «hierarchies/range 9»
 «hierarchies/nesting 34»
-«hierarchies/nesting 35»
-"kanon_run_widths_domain1" AS (
-SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\', 'y', '*')
-))
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_widths_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_widths_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+"kanon_run_widths_lookup0" AS «hierarchies/nesting 35»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_widths_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 28»
-(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_widths_known") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_widths_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
+-- «hierarchies/coverage 29»
+"kanon_run_widths_lookup0" AS «hierarchies/nesting 35»,
+
+-- «hierarchies/coverage 30»
+(SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_widths_known" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_widths_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 6»
 «hierarchies/range 8»
 «hierarchies/range 9»
 «hierarchies/nesting 34»
-«hierarchies/nesting 35»
+«hierarchies/coverage 29»
 "kanon_run_widths_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_widths_lookup1" AS «hierarchies/coverage 28»
+"kanon_run_widths_lookup1" AS «hierarchies/coverage 30»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_widths_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_widths_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_widths_known" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_widths_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_widths_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_widths_known" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -3327,7 +3232,7 @@ WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 "kanon_run_widths_records" AS «hierarchies/range 7»,
 
 -- «evaluate/achieved 13»
-"kanon_run_widths_lookup1" AS «hierarchies/coverage 28»,
+"kanon_run_widths_lookup1" AS «hierarchies/coverage 30»,
 
 -- «evaluate/achieved 14»
 (SELECT classes."q0", classes."q1", matched.person, matched.row_count FROM "kanon_run_matched0" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS matched."l0" AND classes."l1" IS matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT kanon_source.person AS person, CAST(COALESCE(SUM(row_count), 0) AS INTEGER) AS row_count FROM "kanon_run_persons0" AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS INTEGER) AS row_count FROM "kanon_run_classes")
@@ -3349,7 +3254,7 @@ WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 «frequency/population/overlap 1»
 «hierarchies/range 4»
 «hierarchies/nesting 32»
-«hierarchies/nesting 33»
+«hierarchies/coverage 27»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3369,7 +3274,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 «hierarchies/range 8»
 «hierarchies/range 9»
 «hierarchies/nesting 34»
-«hierarchies/nesting 35»
+«hierarchies/coverage 29»
 "kanon_run_widths_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3387,47 +3292,42 @@ WITH "kanon_run_population0" AS «hierarchies/range 3»
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_population0") AS distinct_values WHERE NOT value IS NULL AND NOT «hierarchies/range 1»;
 
 -- «hierarchies/nesting 36»
-"kanon_run_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_population0") AS distinct_values) AS labelled),
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_population0" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/range 2»
-«hierarchies/nesting 36»
-"kanon_run_domain1" AS (
-SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\', 'y', '*')
-))
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+"kanon_run_lookup0" AS «hierarchies/nesting 36»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 29»
-(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_population0") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON found.value COLLATE BINARY = labelled."l0")
+-- «hierarchies/coverage 31»
+"kanon_run_lookup0" AS «hierarchies/nesting 36»,
+
+-- «hierarchies/coverage 32»
+(SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_population0" GROUP BY "q1") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 2»
-«hierarchies/nesting 36»
+«hierarchies/coverage 31»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_lookup1" AS «hierarchies/coverage 29»
+"kanon_run_lookup1" AS «hierarchies/coverage 32»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q1") AS found ON labels.value IS found.value;
 
 -- «frequency/all_found 9»
-"kanon_run_lookup1" AS «hierarchies/coverage 29»,
+"kanon_run_lookup1" AS «hierarchies/coverage 32»,
 
 -- «frequency/all_found 10»
 (SELECT labelled.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 7» AS labelled)
 
 -- frequency/all_found
 «hierarchies/range 2»
-«hierarchies/nesting 36»
+«hierarchies/coverage 31»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3443,7 +3343,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."census" AS whole) AS "there0"
 
 -- evaluate/achieved
 «hierarchies/range 2»
-«hierarchies/nesting 36»
+«hierarchies/coverage 31»
 "kanon_run_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_lookup0" AS meant) AS meanings GROUP BY value, label),
 "kanon_run_classes" AS «frequency/all_found 10»,
 «frequency/population/overlap 2»
@@ -3524,7 +3424,7 @@ SELECT COUNT(*) AS unknown_rows FROM "clinic"."other" AS checked WHERE "checked"
 «frequency/population/overlap 1»
 «hierarchies/range 4»
 «hierarchies/nesting 32»
-«hierarchies/nesting 33»
+«hierarchies/coverage 27»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3544,7 +3444,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 «hierarchies/range 8»
 «hierarchies/range 9»
 «hierarchies/nesting 34»
-«hierarchies/nesting 35»
+«hierarchies/coverage 29»
 "kanon_run_widths_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3565,26 +3465,18 @@ INSERT INTO "kanon_run_domain0" VALUES
   ('O', 'y', '*');
 
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS found LEFT JOIN «hierarchies/coverage 9» AS labelled ON found.value COLLATE BINARY = labelled."l0";
-
--- hierarchies/nesting
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 9» AS labelled ON found.value COLLATE BINARY = labelled."l0";
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»;
 
--- frequency/widest
-SELECT 0 AS attribute, 0 AS level, MAX("c0") AS most_labels, MAX("d0") AS most_siblings FROM "kanon_run_lookup0" AS labelled
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS attribute, 1 AS level, MAX("c1") AS most_labels, MAX("c1") AS most_siblings FROM "kanon_run_lookup0" AS labelled;
+«frequency/label_numbers 2»;
 
 -- frequency/encode
 CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c1" AS "code0", "lookup0"."c0" AS "code1", vectors.row_count AS row_count FROM (SELECT "q0", CAST(row_count AS INTEGER) AS row_count FROM "kanon_run_raw") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS "lookup0".value;
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»;
 
 -- «evaluate/node 22»
 (SELECT widened.*, 1.20000000000000000e+03 * (1 - class_loss) - 3.00000000000000000e+03 * CASE WHEN "class_size" >= 5 THEN 0 WHEN "class_size" > 0 THEN 1 / CAST("class_size" AS REAL) ELSE 1 END AS "m0" FROM (SELECT classes."class_rows" AS "class_rows", classes."class_size" AS "class_size", classes."z0" AS "z0", CAST((0.00000000000000000e+00 + CASE WHEN classes."x0" IS NULL THEN 0 ELSE LN(CAST("sizes0".label_size AS REAL)) END) AS REAL) / 1.60943791243410028e+00 AS class_loss FROM (SELECT CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(row_count) AS INTEGER) AS class_size, MIN("code0") AS "z0", MIN("code0") AS "x0" FROM "kanon_run_frequency" GROUP BY "code0") AS classes LEFT JOIN (SELECT DISTINCT "c1" AS code, "s1" AS "label_size" FROM "kanon_run_lookup0") AS "sizes0" ON classes."x0" = "sizes0".code) AS widened)
@@ -3639,40 +3531,35 @@ WITH "kanon_run_beliefs0_counted_source" AS «hierarchies/range 12»,
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs0_vectors") AS distinct_values WHERE NOT value IS NULL AND NOT «hierarchies/range 1»;
 
 -- «hierarchies/nesting 37»
-"kanon_run_beliefs0_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs0_vectors") AS distinct_values) AS labelled),
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/range 11»
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 37»
-"kanon_run_beliefs0_domain1" AS (
-SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\', 'y', '*')
-))
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs0_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+"kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 37»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 30»
-(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_beliefs0_vectors") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs0_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
+-- «hierarchies/coverage 33»
+"kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 37»,
+
+-- «hierarchies/coverage 34»
+(SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs0_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 11»
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 37»
+«hierarchies/coverage 33»
 "kanon_run_beliefs0_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 30»
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 34»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -3681,7 +3568,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS do
 "kanon_run_beliefs0_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 5»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 30»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 34»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3691,7 +3578,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS do
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 37»
+«hierarchies/coverage 33»
 «frequency/population/ambiguous 4»
 "kanon_run_beliefs0_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
@@ -3728,7 +3615,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 37»
+«hierarchies/coverage 33»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3774,7 +3661,7 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 37»
+«hierarchies/coverage 33»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3811,7 +3698,7 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 37»
+«hierarchies/coverage 33»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3849,38 +3736,33 @@ WITH "kanon_run_beliefs1_counted_source" AS «hierarchies/range 12»,
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs1_vectors") AS distinct_values WHERE NOT value IS NULL AND NOT «hierarchies/range 1»;
 
 -- «hierarchies/nesting 38»
-"kanon_run_beliefs1_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_beliefs1_vectors") AS distinct_values) AS labelled),
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 38»
-"kanon_run_beliefs1_domain1" AS (
-SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\', 'y', '*')
-))
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs1_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+"kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 38»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 31»
-(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_beliefs1_vectors") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs1_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
+-- «hierarchies/coverage 35»
+"kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 38»,
+
+-- «hierarchies/coverage 36»
+(SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs1_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 38»
+«hierarchies/coverage 35»
 "kanon_run_beliefs1_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 31»
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 36»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -3889,7 +3771,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS do
 "kanon_run_beliefs1_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 8»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 31»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 36»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3898,7 +3780,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS do
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 38»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 7»
 "kanon_run_beliefs1_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
@@ -3934,7 +3816,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 38»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3979,7 +3861,7 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 38»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -4009,7 +3891,7 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 38»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -4039,7 +3921,7 @@ SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impos
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 37»
+«hierarchies/coverage 33»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -4065,7 +3947,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 "kanon_run_beliefs1_counted_source" AS «hierarchies/range 12»,
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/nesting 38»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -4098,34 +3980,29 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 WITH "kanon_run_consistency_records" AS «hierarchies/range 7»,
 
 -- «hierarchies/nesting 40»
-"kanon_run_consistency_lookup0" AS (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistency_records") AS distinct_values) AS labelled),
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/lookup_rules 1» COLLATE BINARY AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_consistency_records" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- hierarchies/nesting
 «hierarchies/nesting 39»
-«hierarchies/nesting 40»
-"kanon_run_consistency_domain1" AS (
-SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
-  ('M', 'x', '*'),
-  ('it''s', 'x', '*'),
-  ('F\', 'y', '*')
-))
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_consistency_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+"kanon_run_consistency_lookup0" AS «hierarchies/nesting 40»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 32»
-(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_consistency_records") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_consistency_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
+-- «hierarchies/coverage 37»
+"kanon_run_consistency_lookup0" AS «hierarchies/nesting 40»,
+
+-- «hierarchies/coverage 38»
+(SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_consistency_records" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_consistency_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/nesting 39»
-«hierarchies/nesting 40»
+«hierarchies/coverage 37»
 "kanon_run_consistency_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 32»
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 38»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistency_records" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistency_records" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -4134,14 +4011,14 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS
 "kanon_run_consistency_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_consistency_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 11»
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 32»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 38»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_consistency_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
 «hierarchies/nesting 39»
-«hierarchies/nesting 40»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 10»
 "kanon_run_consistency_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
@@ -4160,7 +4037,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 
 -- frequency/all_found
 «hierarchies/nesting 39»
-«hierarchies/nesting 40»
+«hierarchies/coverage 37»
 "kanon_run_consistency_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -4221,7 +4098,7 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS vectors) AS vec
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-«hierarchies/nesting 40»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4241,7 +4118,7 @@ SELECT (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_numbered"
 -- evaluate/consistency/graph
 «hierarchies/nesting 39»
 «evaluate/consistency/sizes 1»
-«hierarchies/nesting 40»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 2»
@@ -4267,7 +4144,7 @@ WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 «evaluate/consistency/summary 1»
 "kanon_run_consistency_records" AS «hierarchies/range 7»,
 «evaluate/consistency/sizes 1»
-«hierarchies/nesting 40»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4289,21 +4166,10 @@ SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
 )),
 "kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT shown."q0" AS "q0", shown."q1" AS "q1", 1 AS value_code, 0 AS reference_share, COALESCE(counted.records, 0) AS records, COALESCE(counted.fewest_rows, 0) AS fewest_rows, COALESCE(CAST(matches.l1 AS INTEGER), 0) AS fewest_matches, 1 AS row_count FROM "kanon_run_consistency_shown" AS shown LEFT JOIN "kanon_run_consistency_counted" AS counted ON shown.place = counted.place LEFT JOIN "kanon_run_consistency_matches" AS matches ON shown.place = CAST(matches.l0 AS INTEGER)) AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows3" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 19» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(CASE WHEN records < fewest_rows THEN records ELSE fewest_rows END) AS "m0", MIN(fewest_rows) AS "m1", MIN(records) AS "m2", MIN(fewest_matches) AS "m3" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
--- hierarchies/nesting
-WITH "kanon_run_domain_sensitive0" AS (
-SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2", column4 AS "l3" FROM (VALUES
-  ('a', 'y', 'x', '*'),
-  ('it''s', 'y', 'x', '*'),
-  ('b\', 'w', 'z', '*')
-))
-SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
-UNION ALL
-SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_domain_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
+-- «hierarchies/coverage 39»
+(SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT "v0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw0" GROUP BY "v0") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2" FROM "kanon_run_domain_sensitive0") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
--- «hierarchies/coverage 33»
-(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT DISTINCT "v0" AS value FROM "kanon_run_raw0") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2" FROM "kanon_run_domain_sensitive0") AS labelled ON found.value COLLATE BINARY = labelled."l0")
-
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 40»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive0" AS labels JOIN (SELECT "v0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw0" GROUP BY "v0") AS found ON labels.value IS found.value
 
 -- hierarchies/coverage
@@ -4314,8 +4180,8 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2", column4 AS "l3" FROM (
   ('it''s', 'y', 'x', '*'),
   ('b\', 'w', 'z', '*')
 )),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 33»
-«hierarchies/coverage 34»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 39»
+«hierarchies/coverage 40»;
 
 -- «evaluate/achieved 20»
 "kanon_run_reference0" AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS reference_share, "group1", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group1") AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group2") AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS "group_share2" FROM (SELECT counts.value, counts.reference_count, lookup."c1" AS "group1", lookup."c2" AS "group2" FROM (SELECT "original"."dx" COLLATE BINARY AS value, COUNT(*) AS reference_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY) AS counts LEFT JOIN "kanon_run_lookup_sensitive0" AS lookup ON counts.value IS lookup.value) AS value_counts),
@@ -4331,12 +4197,12 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2", column4 AS "l3" FROM (
   ('it''s', 'y', 'x', '*'),
   ('b\', 'w', 'z', '*')
 )),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 33»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 39»,
 «evaluate/achieved 20»
 «evaluate/achieved 21»;
 
 -- «hierarchies/nesting 42»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 6» COLLATE BINARY AS "l1", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l2" FROM (SELECT DISTINCT "v0" AS value FROM "kanon_run_raw0") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 6» COLLATE BINARY AS "l1", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l2" FROM (SELECT "v0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw0" GROUP BY "v0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 41»
 "kanon_run_lookup_sensitive0" AS «hierarchies/nesting 42»
@@ -4351,7 +4217,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FR
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT "original"."dx" COLLATE BINARY AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY),
 «hierarchies/nesting 41»
-«hierarchies/coverage 34»;
+«hierarchies/coverage 40»;
 
 -- hierarchies/below_top
 WITH "kanon_run_raw0" AS (SELECT "original"."dx" COLLATE BINARY AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY),
@@ -4380,7 +4246,7 @@ SELECT MIN(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHA
 WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 20»,
 
 -- «hierarchies/nesting 45»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded0_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 44»
 "kanon_run_lookup0" AS «hierarchies/nesting 45»
@@ -4390,16 +4256,16 @@ WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 20»,
 «hierarchies/nesting 44»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 35»
+-- «hierarchies/coverage 41»
 "kanon_run_lookup0" AS «hierarchies/nesting 45»,
 
--- «hierarchies/coverage 36»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded0_people") AS distinct_values) AS labelled)
+-- «hierarchies/coverage 42»
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 43»
-«hierarchies/coverage 35»
-"kanon_run_lookup1" AS «hierarchies/coverage 36»
+«hierarchies/coverage 41»
+"kanon_run_lookup1" AS «hierarchies/coverage 42»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -4429,7 +4295,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT vectors."q0" AS "q0", vectors."q1" AS "q1", vectors."row_count" AS "row_count", cover.label AS "label0" FROM "kanon_run_downcoded0_people" AS vectors JOIN "kanon_run_downcoded0_cover0" AS cover ON vectors."q0" IS cover.value),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 36»,
+"kanon_run_lookup1" AS «hierarchies/coverage 42»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_downcoded0_classes") AS found ON labelled.label IS found.label),
@@ -4449,7 +4315,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 35»
+«hierarchies/coverage 41»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4467,7 +4333,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 35»
+«hierarchies/coverage 41»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4490,7 +4356,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 43»
-«hierarchies/coverage 35»
+«hierarchies/coverage 41»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 52»
 «disclosure/attacks/downcoded_facts 1»
@@ -4505,7 +4371,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 43»
-«hierarchies/coverage 35»
+«hierarchies/coverage 41»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 52»
 «disclosure/attacks/downcoded_facts 1»
@@ -4522,7 +4388,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 20»,
 
 -- «hierarchies/nesting 48»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded1_people") AS distinct_values) AS labelled)
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST«hierarchies/nesting 7» COLLATE BINARY AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS distinct_values) AS labelled)
 
 -- «hierarchies/nesting 47»
 "kanon_run_lookup0" AS «hierarchies/nesting 48»
@@ -4532,16 +4398,16 @@ WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 20»,
 «hierarchies/nesting 47»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 43»
 "kanon_run_lookup0" AS «hierarchies/nesting 48»,
 
--- «hierarchies/coverage 38»
-(SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS distinct_values) AS labelled)
+-- «hierarchies/coverage 44»
+(SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 46»
-«hierarchies/coverage 37»
-"kanon_run_lookup1" AS «hierarchies/coverage 38»
+«hierarchies/coverage 43»
+"kanon_run_lookup1" AS «hierarchies/coverage 44»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -4559,7 +4425,7 @@ WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS label FROM "kanon_run_downcoded1_classes") AS found LEFT JOIN (SELECT DISTINCT CAST("l0" AS TEXT) COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup0") AS "level0" ON found.label IS "level0".label LEFT JOIN (SELECT DISTINCT CAST("l1" AS TEXT) COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup0") AS "level1" ON found.label IS "level1".label;
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 38»,
+"kanon_run_lookup1" AS «hierarchies/coverage 44»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT lookup.value AS value, 0 AS label_level, COALESCE(lookup."c0", 0) AS label_number, CAST(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE("lookup"."l0" COLLATE BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM("lookup"."l0" COLLATE BINARY, '0'), '.') ELSE "lookup"."l0" COLLATE BINARY END AS TEXT) COLLATE BINARY AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS occurring.value UNION ALL SELECT lookup.value AS value, 1 AS label_level, 0 AS label_number, CAST(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE("lookup"."l1" COLLATE BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM("lookup"."l1" COLLATE BINARY, '0'), '.') ELSE "lookup"."l1" COLLATE BINARY END AS TEXT) COLLATE BINARY AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS occurring.value),
@@ -4594,7 +4460,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 37»
+«hierarchies/coverage 43»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4612,7 +4478,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 37»
+«hierarchies/coverage 43»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4632,7 +4498,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 46»
-«hierarchies/coverage 37»
+«hierarchies/coverage 43»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 13»
@@ -4647,7 +4513,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 46»
-«hierarchies/coverage 37»
+«hierarchies/coverage 43»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 13»
@@ -4660,8 +4526,8 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 56» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 57» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded1_minimal" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
--- «hierarchies/coverage 39»
-"kanon_run_lookup0" AS (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistent_people") AS found LEFT JOIN «hierarchies/coverage 9» AS labelled ON found.value COLLATE BINARY = labelled."l0"),
+-- «hierarchies/coverage 45»
+"kanon_run_lookup0" AS (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_consistent_people" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 9» AS labelled ON found.value COLLATE BINARY = labelled."l0"),
 
 -- hierarchies/coverage
 «hierarchies/nesting 23»
@@ -4670,7 +4536,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 39»
+«hierarchies/coverage 45»
 «hierarchies/coverage 19»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistent_people" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
@@ -4702,7 +4568,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 39»
+«hierarchies/coverage 45»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
@@ -4726,7 +4592,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 39»
+«hierarchies/coverage 45»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
 SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
@@ -4751,7 +4617,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 39»
+«hierarchies/coverage 45»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
@@ -4777,7 +4643,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 39»
+«hierarchies/coverage 45»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES

@@ -15,6 +15,18 @@ FROM [clinic].[visits] AS [kanon_source] GROUP BY [kanon_source].[age], CAST([ka
 -- frequency/totals
 SELECT (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_raw]) AS [row_count], (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_raw] WHERE [q0] IS NULL OR [q1] IS NULL) AS [null_rows], NULL AS [persons], NULL AS [kept_persons], NULL AS [most_vectors], NULL AS [unknown_rows];
 
+-- engines/scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_domain1"]', N'(the time)');
+
+-- engines/scratch/domain
+CREATE TABLE [kanon_scratch].[kanon_run_domain1] ([l0] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [l1] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [l2] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL);
+
+-- engines/scratch/load
+INSERT INTO [kanon_scratch].[kanon_run_domain1] VALUES
+  (N'M', N'x', N'*'),
+  (N'it''s', N'x', N'*'),
+  (N'F\', N'y', N'*');
+
 -- hierarchies/range
 SELECT COUNT_BIG(*) AS [out_of_range] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [distinct_values] WHERE NOT [value] IS NULL AND NOT (CAST([value] AS FLOAT) > -1000000000000000 AND CAST([value] AS FLOAT) < 1000000000000000);
 
@@ -22,7 +34,7 @@ SELECT COUNT_BIG(*) AS [out_of_range] FROM (SELECT DISTINCT [q0] AS [value] FROM
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_lookup0"]', N'(the time)');
 
 -- «hierarchies/lookup_rules 1»
-SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2]
+SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2]
 
 -- «hierarchies/lookup_rules 3»
 (CAST(FLOOR((CAST([value] AS NUMERIC(28, 10)) - CASE WHEN CAST([value] AS NUMERIC(28, 10)) > [value] THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) - (((CAST(FLOOR((CAST([value] AS NUMERIC(28, 10)) - CASE WHEN CAST([value] AS NUMERIC(28, 10)) > [value] THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) - 0) % 25) + 25) % 25)
@@ -36,30 +48,18 @@ SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL TH
 -- hierarchies/lookup_rules
 «hierarchies/lookup_rules 1»
 INTO [kanon_scratch].[kanon_run_lookup0]
-FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [distinct_values]) AS [labelled];
-
--- engines/scratch/record
-INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_domain1"]', N'(the time)');
-
--- engines/scratch/domain
-CREATE TABLE [kanon_scratch].[kanon_run_domain1] ([l0] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [l1] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [l2] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL);
-
--- engines/scratch/load
-INSERT INTO [kanon_scratch].[kanon_run_domain1] VALUES
-  (N'M', N'x', N'*'),
-  (N'it''s', N'x', N'*'),
-  (N'F\', N'y', N'*');
+FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0]) AS [distinct_values]) AS [labelled];
 
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_lookup1"]', N'(the time)');
 
 -- «hierarchies/lookup_rows 1»
-SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2]
+SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2]
 
 -- hierarchies/lookup_rows
 «hierarchies/lookup_rows 1»
 INTO [kanon_scratch].[kanon_run_lookup1]
-FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_scratch].[kanon_run_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0];
+FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q1]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_scratch].[kanon_run_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0];
 
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_lookup0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
@@ -70,13 +70,8 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_domain1] AS 
 -- «hierarchies/nesting 1»
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_scratch].[kanon_run_lookup0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
 
--- «hierarchies/nesting 2»
-SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_scratch].[kanon_run_domain1] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
-
 -- hierarchies/nesting
-«hierarchies/nesting 1»
-UNION ALL
-«hierarchies/nesting 2»;
+«hierarchies/nesting 1»;
 
 -- «hierarchies/coverage 1»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
@@ -89,14 +84,26 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lo
 UNION ALL
 «hierarchies/coverage 2»;
 
--- frequency/widest
-SELECT 0 AS [attribute], 0 AS [level], MAX([c0]) AS [most_labels], MAX([d0]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup0] AS [labelled]
+-- «frequency/label_numbers 1»
+SELECT 0 AS [attribute], 0 AS [level], MAX([among_all]) AS [most_labels], MAX([among_siblings]) AS [most_siblings], SUM(CASE WHEN [label_rows] > 0 THEN 1 ELSE 0 END) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX(CASE WHEN [label_rows] > 0 THEN [label_size] ELSE 1 END) AS [largest], SUM(CASE WHEN [label_rows] > 0 THEN CAST([label_rows] AS FLOAT) * LOG([label_rows]) ELSE 0 END) AS [row_log] FROM (SELECT [c0] AS [among_all], MAX([d0]) AS [among_siblings], MAX([s0]) AS [label_size], SUM([value_rows]) AS [label_rows] FROM [kanon_scratch].[kanon_run_lookup0] GROUP BY [c0]) AS [labelled]
+
+-- «frequency/label_numbers 2»
+SELECT 0 AS [attribute], 1 AS [level], MAX([among_all]) AS [most_labels], MAX([among_siblings]) AS [most_siblings], SUM(CASE WHEN [label_rows] > 0 THEN 1 ELSE 0 END) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX(CASE WHEN [label_rows] > 0 THEN [label_size] ELSE 1 END) AS [largest], SUM(CASE WHEN [label_rows] > 0 THEN CAST([label_rows] AS FLOAT) * LOG([label_rows]) ELSE 0 END) AS [row_log] FROM (SELECT [c1] AS [among_all], MAX([c1]) AS [among_siblings], MAX([s1]) AS [label_size], SUM([value_rows]) AS [label_rows] FROM [kanon_scratch].[kanon_run_lookup0] GROUP BY [c1]) AS [labelled]
+
+-- «frequency/label_numbers 3»
+SELECT 1 AS [attribute], 0 AS [level], MAX([among_all]) AS [most_labels], MAX([among_siblings]) AS [most_siblings], SUM(CASE WHEN [label_rows] > 0 THEN 1 ELSE 0 END) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX(CASE WHEN [label_rows] > 0 THEN [label_size] ELSE 1 END) AS [largest], SUM(CASE WHEN [label_rows] > 0 THEN CAST([label_rows] AS FLOAT) * LOG([label_rows]) ELSE 0 END) AS [row_log] FROM (SELECT [c0] AS [among_all], MAX([d0]) AS [among_siblings], MAX([s0]) AS [label_size], SUM([value_rows]) AS [label_rows] FROM [kanon_scratch].[kanon_run_lookup1] GROUP BY [c0]) AS [labelled]
+
+-- «frequency/label_numbers 4»
+SELECT 1 AS [attribute], 1 AS [level], MAX([among_all]) AS [most_labels], MAX([among_siblings]) AS [most_siblings], SUM(CASE WHEN [label_rows] > 0 THEN 1 ELSE 0 END) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX(CASE WHEN [label_rows] > 0 THEN [label_size] ELSE 1 END) AS [largest], SUM(CASE WHEN [label_rows] > 0 THEN CAST([label_rows] AS FLOAT) * LOG([label_rows]) ELSE 0 END) AS [row_log] FROM (SELECT [c1] AS [among_all], MAX([c1]) AS [among_siblings], MAX([s1]) AS [label_size], SUM([value_rows]) AS [label_rows] FROM [kanon_scratch].[kanon_run_lookup1] GROUP BY [c1]) AS [labelled]
+
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS [attribute], 1 AS [level], MAX([c1]) AS [most_labels], MAX([c1]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup0] AS [labelled]
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS [attribute], 0 AS [level], MAX([c0]) AS [most_labels], MAX([d0]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup1] AS [labelled]
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS [attribute], 1 AS [level], MAX([c1]) AS [most_labels], MAX([c1]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup1] AS [labelled];
+«frequency/label_numbers 4»;
 
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_frequency"]', N'(the time)');
@@ -108,21 +115,6 @@ FROM (SELECT [q0] AS [q0], [q1] AS [q1], CAST([row_count] AS BIGINT) AS [row_cou
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_raw];
-
--- «frequency/marginals 1»
-SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code1]) AS [labels] JOIN (SELECT DISTINCT [c0] AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup0]) AS [sizes] ON [labels].[code] = [sizes].[code]
-
--- «frequency/marginals 2»
-SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code0]) AS [labels] JOIN (SELECT DISTINCT [c1] AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup0]) AS [sizes] ON [labels].[code] = [sizes].[code]
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code3] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code3]) AS [labels] JOIN (SELECT DISTINCT [c0] AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup1]) AS [sizes] ON [labels].[code] = [sizes].[code]
-UNION ALL
-SELECT 1 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code2] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code2]) AS [labels] JOIN (SELECT DISTINCT [c1] AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup1]) AS [sizes] ON [labels].[code] = [sizes].[code];
 
 -- engines/scratch/size
 SELECT (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_frequency]) AS [row_count];
@@ -215,10 +207,10 @@ DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_frequency];
 DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_lookup1];
 
 -- engines/scratch/drop
-DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_domain1];
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_lookup0];
 
 -- engines/scratch/drop
-DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_lookup0];
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_domain1];
 
 -- engines/scratch/forget_run
 DELETE FROM [kanon_scratch].[kanon_sql_scratch] WHERE [run_id] = N'run';
@@ -238,12 +230,12 @@ SELECT * FROM clinic_visits
 -- hierarchies/lookup_rules
 «hierarchies/lookup_rules 1»
 INTO [kanon_scratch].[kanon_run_lookup0]
-FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE (CASE WHEN (LEN(CAST([value] AS NVARCHAR(MAX)) + N'.') - 1) > 3 THEN SUBSTRING(CAST([value] AS NVARCHAR(MAX)), 1, 3) + REPLICATE(CAST(N'*' AS NVARCHAR(MAX)), (LEN(CAST([value] AS NVARCHAR(MAX)) + N'.') - 1) - 3) ELSE CAST([value] AS NVARCHAR(MAX)) END) END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [distinct_values]) AS [labelled];
+FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE (CASE WHEN (LEN(CAST([value] AS NVARCHAR(MAX)) + N'.') - 1) > 3 THEN SUBSTRING(CAST([value] AS NVARCHAR(MAX)), 1, 3) + REPLICATE(CAST(N'*' AS NVARCHAR(MAX)), (LEN(CAST([value] AS NVARCHAR(MAX)) + N'.') - 1) - 3) ELSE CAST([value] AS NVARCHAR(MAX)) END) END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0]) AS [distinct_values]) AS [labelled];
 
 -- hierarchies/lookup_rules
-SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(DENSE_RANK() OVER (PARTITION BY [l3] ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) - 1 AS BIGINT) AS [d2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], [l3], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l3] IS NULL THEN 1 ELSE 0 END, [l3]) AS BIGINT) AS [c3], CAST(DENSE_RANK() OVER (PARTITION BY [l4] ORDER BY CASE WHEN [l3] IS NULL THEN 1 ELSE 0 END, [l3]) - 1 AS BIGINT) AS [d3], CAST(COUNT_BIG(*) OVER (PARTITION BY [l3]) AS INTEGER) AS [s3], [l4], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l4] IS NULL THEN 1 ELSE 0 END, [l4]) AS BIGINT) AS [c4], CAST(COUNT_BIG(*) OVER (PARTITION BY [l4]) AS INTEGER) AS [s4], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l5]
+SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(DENSE_RANK() OVER (PARTITION BY [l3] ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) - 1 AS BIGINT) AS [d2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], [l3], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l3] IS NULL THEN 1 ELSE 0 END, [l3]) AS BIGINT) AS [c3], CAST(DENSE_RANK() OVER (PARTITION BY [l4] ORDER BY CASE WHEN [l3] IS NULL THEN 1 ELSE 0 END, [l3]) - 1 AS BIGINT) AS [d3], CAST(COUNT_BIG(*) OVER (PARTITION BY [l3]) AS INTEGER) AS [s3], [l4], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l4] IS NULL THEN 1 ELSE 0 END, [l4]) AS BIGINT) AS [c4], CAST(COUNT_BIG(*) OVER (PARTITION BY [l4]) AS INTEGER) AS [s4], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l5]
 INTO [kanon_scratch].[kanon_run_lookup1]
-FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST(CAST([value] AS DATE) AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST(DATEPART(YEAR, [value]) AS NVARCHAR(MAX)) + CASE WHEN DATEPART(MONTH, [value]) < 10 THEN N'-0' ELSE N'-' END + CAST(DATEPART(MONTH, [value]) AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l2], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST(DATEPART(YEAR, [value]) AS NVARCHAR(MAX)) + CASE WHEN DATEPART(MONTH, [value]) <= 3 THEN N'-Q1' WHEN DATEPART(MONTH, [value]) <= 6 THEN N'-Q2' WHEN DATEPART(MONTH, [value]) <= 9 THEN N'-Q3' ELSE N'-Q4' END) END COLLATE Latin1_General_BIN2 AS [l3], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST(DATEPART(YEAR, [value]) - ((DATEPART(YEAR, [value]) % 10) + 10) % 10 AS NVARCHAR(MAX)) + N'-' + CAST(DATEPART(YEAR, [value]) - ((DATEPART(YEAR, [value]) % 10) + 10) % 10 + 9 AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l4] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [distinct_values]) AS [labelled];
+FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST(CAST([value] AS DATE) AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST(DATEPART(YEAR, [value]) AS NVARCHAR(MAX)) + CASE WHEN DATEPART(MONTH, [value]) < 10 THEN N'-0' ELSE N'-' END + CAST(DATEPART(MONTH, [value]) AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l2], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST(DATEPART(YEAR, [value]) AS NVARCHAR(MAX)) + CASE WHEN DATEPART(MONTH, [value]) <= 3 THEN N'-Q1' WHEN DATEPART(MONTH, [value]) <= 6 THEN N'-Q2' WHEN DATEPART(MONTH, [value]) <= 9 THEN N'-Q3' ELSE N'-Q4' END) END COLLATE Latin1_General_BIN2 AS [l3], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST(DATEPART(YEAR, [value]) - ((DATEPART(YEAR, [value]) % 10) + 10) % 10 AS NVARCHAR(MAX)) + N'-' + CAST(DATEPART(YEAR, [value]) - ((DATEPART(YEAR, [value]) % 10) + 10) % 10 + 9 AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l4] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q1]) AS [distinct_values]) AS [labelled];
 
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_lookup1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l2] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l3] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l4] COLLATE Latin1_General_BIN2, 1) = N' ';
@@ -267,55 +259,37 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lo
 UNION ALL
 «hierarchies/coverage 3»;
 
--- frequency/widest
-SELECT 0 AS [attribute], 0 AS [level], MAX([c0]) AS [most_labels], MAX([d0]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup0] AS [labelled]
+-- «frequency/label_numbers 5»
+SELECT 1 AS [attribute], 1 AS [level], MAX([among_all]) AS [most_labels], MAX([among_siblings]) AS [most_siblings], SUM(CASE WHEN [label_rows] > 0 THEN 1 ELSE 0 END) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX(CASE WHEN [label_rows] > 0 THEN [label_size] ELSE 1 END) AS [largest], SUM(CASE WHEN [label_rows] > 0 THEN CAST([label_rows] AS FLOAT) * LOG([label_rows]) ELSE 0 END) AS [row_log] FROM (SELECT [c1] AS [among_all], MAX([d1]) AS [among_siblings], MAX([s1]) AS [label_size], SUM([value_rows]) AS [label_rows] FROM [kanon_scratch].[kanon_run_lookup1] GROUP BY [c1]) AS [labelled]
+
+-- «frequency/label_numbers 6»
+SELECT 1 AS [attribute], 2 AS [level], MAX([among_all]) AS [most_labels], MAX([among_siblings]) AS [most_siblings], SUM(CASE WHEN [label_rows] > 0 THEN 1 ELSE 0 END) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX(CASE WHEN [label_rows] > 0 THEN [label_size] ELSE 1 END) AS [largest], SUM(CASE WHEN [label_rows] > 0 THEN CAST([label_rows] AS FLOAT) * LOG([label_rows]) ELSE 0 END) AS [row_log] FROM (SELECT [c2] AS [among_all], MAX([d2]) AS [among_siblings], MAX([s2]) AS [label_size], SUM([value_rows]) AS [label_rows] FROM [kanon_scratch].[kanon_run_lookup1] GROUP BY [c2]) AS [labelled]
+
+-- «frequency/label_numbers 7»
+SELECT 1 AS [attribute], 3 AS [level], MAX([among_all]) AS [most_labels], MAX([among_siblings]) AS [most_siblings], SUM(CASE WHEN [label_rows] > 0 THEN 1 ELSE 0 END) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX(CASE WHEN [label_rows] > 0 THEN [label_size] ELSE 1 END) AS [largest], SUM(CASE WHEN [label_rows] > 0 THEN CAST([label_rows] AS FLOAT) * LOG([label_rows]) ELSE 0 END) AS [row_log] FROM (SELECT [c3] AS [among_all], MAX([d3]) AS [among_siblings], MAX([s3]) AS [label_size], SUM([value_rows]) AS [label_rows] FROM [kanon_scratch].[kanon_run_lookup1] GROUP BY [c3]) AS [labelled]
+
+-- «frequency/label_numbers 8»
+SELECT 1 AS [attribute], 4 AS [level], MAX([among_all]) AS [most_labels], MAX([among_siblings]) AS [most_siblings], SUM(CASE WHEN [label_rows] > 0 THEN 1 ELSE 0 END) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX(CASE WHEN [label_rows] > 0 THEN [label_size] ELSE 1 END) AS [largest], SUM(CASE WHEN [label_rows] > 0 THEN CAST([label_rows] AS FLOAT) * LOG([label_rows]) ELSE 0 END) AS [row_log] FROM (SELECT [c4] AS [among_all], MAX([c4]) AS [among_siblings], MAX([s4]) AS [label_size], SUM([value_rows]) AS [label_rows] FROM [kanon_scratch].[kanon_run_lookup1] GROUP BY [c4]) AS [labelled]
+
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS [attribute], 1 AS [level], MAX([c1]) AS [most_labels], MAX([c1]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup0] AS [labelled]
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS [attribute], 0 AS [level], MAX([c0]) AS [most_labels], MAX([d0]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup1] AS [labelled]
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS [attribute], 1 AS [level], MAX([c1]) AS [most_labels], MAX([d1]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup1] AS [labelled]
+«frequency/label_numbers 5»
 UNION ALL
-SELECT 1 AS [attribute], 2 AS [level], MAX([c2]) AS [most_labels], MAX([d2]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup1] AS [labelled]
+«frequency/label_numbers 6»
 UNION ALL
-SELECT 1 AS [attribute], 3 AS [level], MAX([c3]) AS [most_labels], MAX([d3]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup1] AS [labelled]
+«frequency/label_numbers 7»
 UNION ALL
-SELECT 1 AS [attribute], 4 AS [level], MAX([c4]) AS [most_labels], MAX([c4]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup1] AS [labelled];
+«frequency/label_numbers 8»;
 
 -- frequency/encode
 SELECT [lookup0].[c1] AS [code0], [lookup0].[c0] AS [code1], [lookup1].[c4] AS [code2], [lookup1].[c3] AS [code3], [lookup1].[c2] AS [code4], [lookup1].[c1] AS [code5], [lookup1].[c0] AS [code6], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_frequency]
 FROM (SELECT [q0] AS [q0], [q1] AS [q1], CAST([row_count] AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] WHERE NOT [q0] IS NULL AND NOT [q1] IS NULL) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]);
-
--- «frequency/marginals 3»
-SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code6] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code6]) AS [labels] JOIN (SELECT DISTINCT [c0] AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup1]) AS [sizes] ON [labels].[code] = [sizes].[code]
-
--- «frequency/marginals 4»
-SELECT 1 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code5] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code5]) AS [labels] JOIN (SELECT DISTINCT [c1] AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup1]) AS [sizes] ON [labels].[code] = [sizes].[code]
-
--- «frequency/marginals 5»
-SELECT 1 AS [attribute], 2 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code4] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code4]) AS [labels] JOIN (SELECT DISTINCT [c2] AS [code], [s2] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup1]) AS [sizes] ON [labels].[code] = [sizes].[code]
-
--- «frequency/marginals 6»
-SELECT 1 AS [attribute], 3 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code3] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code3]) AS [labels] JOIN (SELECT DISTINCT [c3] AS [code], [s3] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup1]) AS [sizes] ON [labels].[code] = [sizes].[code]
-
--- «frequency/marginals 7»
-SELECT 1 AS [attribute], 4 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code2] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code2]) AS [labels] JOIN (SELECT DISTINCT [c4] AS [code], [s4] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup1]) AS [sizes] ON [labels].[code] = [sizes].[code]
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 3»
-UNION ALL
-«frequency/marginals 4»
-UNION ALL
-«frequency/marginals 5»
-UNION ALL
-«frequency/marginals 6»
-UNION ALL
-«frequency/marginals 7»;
 
 -- evaluate/node
 SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN [satisfied] = 1 THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN [satisfied] = 1 THEN 0 ELSE [class_rows] END) AS [suppressed], 0 AS [suppressed_monotone], SUM([class_rows]) AS [judged_rows], SUM([class_size]) AS [judged_sizes], SUM(CASE WHEN NOT ([satisfied] = 1) THEN [class_rows] * LOG([sharing_0]) ELSE 0 END) AS [suppressed_log_0], SUM(CASE WHEN NOT ([satisfied] = 1) THEN [class_rows] * LOG([sharing_1]) ELSE 0 END) AS [suppressed_log_1] FROM (SELECT [flagged].*, SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) OVER (PARTITION BY [z0]) AS [sharing_0], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) OVER (PARTITION BY [z1]) AS [sharing_1] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [z0] AS [z0], [z1] AS [z1], [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [code1] AS [k0], [code6] AS [k1], CAST(SUM([row_count]) AS BIGINT) AS [class_rows], CAST(SUM([row_count]) AS BIGINT) AS [class_size], MIN([code1]) AS [z0], MIN([code6]) AS [z1] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code1], [code6]) AS [classes]) AS [flagged]) AS [classes];
@@ -358,9 +332,9 @@ FROM [clinic].[visits] AS [kanon_source] GROUP BY CAST([kanon_source].[age] AS N
 SELECT (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_raw]) AS [row_count], (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_raw] WHERE [q0] IS NULL) AS [null_rows], NULL AS [persons], NULL AS [kept_persons], NULL AS [most_vectors], NULL AS [unknown_rows];
 
 -- hierarchies/lookup_rules
-SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3]
+SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3]
 INTO [kanon_scratch].[kanon_run_lookup0]
-FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE (CASE WHEN ABS((CAST(((FLOOR(CAST([value] AS FLOAT) / 10)) - (FLOOR(CAST([value] AS FLOAT) / 10)) % (2)) / (2) AS BIGINT) * 20)) < 1e18 AND (CAST(((FLOOR(CAST([value] AS FLOAT) / 10)) - (FLOOR(CAST([value] AS FLOAT) / 10)) % (2)) / (2) AS BIGINT) * 20) = FLOOR((CAST(((FLOOR(CAST([value] AS FLOAT) / 10)) - (FLOOR(CAST([value] AS FLOAT) / 10)) % (2)) / (2) AS BIGINT) * 20)) THEN CAST(CAST((CAST(((FLOOR(CAST([value] AS FLOAT) / 10)) - (FLOOR(CAST([value] AS FLOAT) / 10)) % (2)) / (2) AS BIGINT) * 20) AS BIGINT) AS NVARCHAR(MAX)) ELSE CONVERT(NVARCHAR(MAX), (CAST(((FLOOR(CAST([value] AS FLOAT) / 10)) - (FLOOR(CAST([value] AS FLOAT) / 10)) % (2)) / (2) AS BIGINT) * 20), 3) END) END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST((CASE WHEN [value] < 40 THEN N'young' END) AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [distinct_values]) AS [labelled];
+FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE (CASE WHEN ABS((CAST(((FLOOR(CAST([value] AS FLOAT) / 10)) - (FLOOR(CAST([value] AS FLOAT) / 10)) % (2)) / (2) AS BIGINT) * 20)) < 1e18 AND (CAST(((FLOOR(CAST([value] AS FLOAT) / 10)) - (FLOOR(CAST([value] AS FLOAT) / 10)) % (2)) / (2) AS BIGINT) * 20) = FLOOR((CAST(((FLOOR(CAST([value] AS FLOAT) / 10)) - (FLOOR(CAST([value] AS FLOAT) / 10)) % (2)) / (2) AS BIGINT) * 20)) THEN CAST(CAST((CAST(((FLOOR(CAST([value] AS FLOAT) / 10)) - (FLOOR(CAST([value] AS FLOAT) / 10)) % (2)) / (2) AS BIGINT) * 20) AS BIGINT) AS NVARCHAR(MAX)) ELSE CONVERT(NVARCHAR(MAX), (CAST(((FLOOR(CAST([value] AS FLOAT) / 10)) - (FLOOR(CAST([value] AS FLOAT) / 10)) % (2)) / (2) AS BIGINT) * 20), 3) END) END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST((CASE WHEN [value] < 40 THEN N'young' END) AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0]) AS [distinct_values]) AS [labelled];
 
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_lookup0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l2] COLLATE Latin1_General_BIN2, 1) = N' ';
@@ -373,12 +347,12 @@ SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELE
 -- hierarchies/coverage
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
--- frequency/widest
-SELECT 0 AS [attribute], 0 AS [level], MAX([c0]) AS [most_labels], MAX([d0]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup0] AS [labelled]
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS [attribute], 1 AS [level], MAX([c1]) AS [most_labels], MAX([d1]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup0] AS [labelled]
+SELECT 0 AS [attribute], 1 AS [level], MAX([among_all]) AS [most_labels], MAX([among_siblings]) AS [most_siblings], SUM(CASE WHEN [label_rows] > 0 THEN 1 ELSE 0 END) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX(CASE WHEN [label_rows] > 0 THEN [label_size] ELSE 1 END) AS [largest], SUM(CASE WHEN [label_rows] > 0 THEN CAST([label_rows] AS FLOAT) * LOG([label_rows]) ELSE 0 END) AS [row_log] FROM (SELECT [c1] AS [among_all], MAX([d1]) AS [among_siblings], MAX([s1]) AS [label_size], SUM([value_rows]) AS [label_rows] FROM [kanon_scratch].[kanon_run_lookup0] GROUP BY [c1]) AS [labelled]
 UNION ALL
-SELECT 0 AS [attribute], 2 AS [level], MAX([c2]) AS [most_labels], MAX([c2]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup0] AS [labelled];
+SELECT 0 AS [attribute], 2 AS [level], MAX([among_all]) AS [most_labels], MAX([among_siblings]) AS [most_siblings], SUM(CASE WHEN [label_rows] > 0 THEN 1 ELSE 0 END) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX(CASE WHEN [label_rows] > 0 THEN [label_size] ELSE 1 END) AS [largest], SUM(CASE WHEN [label_rows] > 0 THEN CAST([label_rows] AS FLOAT) * LOG([label_rows]) ELSE 0 END) AS [row_log] FROM (SELECT [c2] AS [among_all], MAX([c2]) AS [among_siblings], MAX([s2]) AS [label_size], SUM([value_rows]) AS [label_rows] FROM [kanon_scratch].[kanon_run_lookup0] GROUP BY [c2]) AS [labelled];
 
 -- «frequency/encode 1»
 FROM (SELECT [q0] AS [q0], CAST([row_count] AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value])
@@ -387,13 +361,6 @@ FROM (SELECT [q0] AS [q0], CAST([row_count] AS BIGINT) AS [row_count] FROM [kano
 SELECT [lookup0].[c2] AS [code0], [lookup0].[c1] AS [code1], [lookup0].[c0] AS [code2], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_frequency]
 «frequency/encode 1»;
-
--- frequency/marginals
-SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code2] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code2]) AS [labels] JOIN (SELECT DISTINCT [c0] AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup0]) AS [sizes] ON [labels].[code] = [sizes].[code]
-UNION ALL
-SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code1]) AS [labels] JOIN (SELECT DISTINCT [c1] AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup0]) AS [sizes] ON [labels].[code] = [sizes].[code]
-UNION ALL
-SELECT 0 AS [attribute], 2 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code0]) AS [labels] JOIN (SELECT DISTINCT [c2] AS [code], [s2] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup0]) AS [sizes] ON [labels].[code] = [sizes].[code];
 
 -- evaluate/node
 SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN ([class_size] >= 3) THEN 0 ELSE [class_rows] END) AS [suppressed], 0 AS [suppressed_monotone], SUM([class_rows]) AS [judged_rows], SUM([class_size]) AS [judged_sizes], SUM(CASE WHEN ([class_size] >= 3) THEN CAST([class_rows] AS FLOAT) ELSE 0 END) AS [kept_vectors], SUM(CAST([class_rows] AS FLOAT)) AS [vectors] FROM (SELECT CAST(SUM([row_count]) AS BIGINT) AS [class_rows], CAST(SUM([row_count]) AS BIGINT) AS [class_size] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code2]) AS [classes];
@@ -429,12 +396,12 @@ INTO [kanon_scratch].[kanon_run_raw]
 FROM [clinic].[visits] AS [kanon_source] GROUP BY CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2;
 
 -- «hierarchies/lookup_rules 5»
-SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1]
+SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1]
 
 -- hierarchies/lookup_rules
 «hierarchies/lookup_rules 5»
 INTO [kanon_scratch].[kanon_run_lookup0]
-FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [distinct_values]) AS [labelled];
+FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0]) AS [distinct_values]) AS [labelled];
 
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_lookup0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ';
@@ -445,8 +412,11 @@ SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lo
 -- hierarchies/coverage
 «hierarchies/coverage 4»;
 
--- frequency/widest
-SELECT 0 AS [attribute], 0 AS [level], MAX([c0]) AS [most_labels], MAX([c0]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup0] AS [labelled];
+-- «frequency/label_numbers 9»
+SELECT 0 AS [attribute], 0 AS [level], MAX([among_all]) AS [most_labels], MAX([among_siblings]) AS [most_siblings], SUM(CASE WHEN [label_rows] > 0 THEN 1 ELSE 0 END) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX(CASE WHEN [label_rows] > 0 THEN [label_size] ELSE 1 END) AS [largest], SUM(CASE WHEN [label_rows] > 0 THEN CAST([label_rows] AS FLOAT) * LOG([label_rows]) ELSE 0 END) AS [row_log] FROM (SELECT [c0] AS [among_all], MAX([c0]) AS [among_siblings], MAX([s0]) AS [label_size], SUM([value_rows]) AS [label_rows] FROM [kanon_scratch].[kanon_run_lookup0] GROUP BY [c0]) AS [labelled]
+
+-- frequency/label_numbers
+«frequency/label_numbers 9»;
 
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_sensitive0"]', N'(the time)');
@@ -474,12 +444,6 @@ INTO [kanon_scratch].[kanon_run_values0]
 SELECT [lookup0].[c0] AS [code0], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_frequency]
 FROM (SELECT [q0] AS [q0], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]);
-
--- «frequency/marginals 8»
-SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code0]) AS [labels] JOIN (SELECT DISTINCT [c0] AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup0]) AS [sizes] ON [labels].[code] = [sizes].[code]
-
--- frequency/marginals
-«frequency/marginals 8»;
 
 -- engines/scratch/size
 SELECT (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_frequency]) + (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_values0]) AS [row_count];
@@ -564,30 +528,27 @@ FROM [clinic].[visits] AS [kanon_source] GROUP BY [kanon_source].[age], CAST([ka
 -- hierarchies/lookup_rules
 «hierarchies/lookup_rules 1»
 INTO [kanon_scratch].[kanon_run_lookup0]
-FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE (N'[' + CAST(«hierarchies/lookup_rules 6» AS NVARCHAR(MAX)) + N', ' + CAST((«hierarchies/lookup_rules 6» + 5) AS NVARCHAR(MAX)) + N')') END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [distinct_values]) AS [labelled];
+FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE (N'[' + CAST(«hierarchies/lookup_rules 6» AS NVARCHAR(MAX)) + N', ' + CAST((«hierarchies/lookup_rules 6» + 5) AS NVARCHAR(MAX)) + N')') END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0]) AS [distinct_values]) AS [labelled];
 
 -- hierarchies/lookup_rules
 «hierarchies/lookup_rules 5»
 INTO [kanon_scratch].[kanon_run_lookup1]
-FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [distinct_values]) AS [labelled];
+FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q1]) AS [distinct_values]) AS [labelled];
 
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_lookup1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ';
-
--- hierarchies/nesting
-«hierarchies/nesting 1»;
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
--- frequency/widest
-SELECT 0 AS [attribute], 0 AS [level], MAX([c0]) AS [most_labels], MAX([d0]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup0] AS [labelled]
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS [attribute], 1 AS [level], MAX([c1]) AS [most_labels], MAX([c1]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup0] AS [labelled]
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS [attribute], 0 AS [level], MAX([c0]) AS [most_labels], MAX([c0]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup1] AS [labelled];
+SELECT 1 AS [attribute], 0 AS [level], MAX([among_all]) AS [most_labels], MAX([among_siblings]) AS [most_siblings], SUM(CASE WHEN [label_rows] > 0 THEN 1 ELSE 0 END) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX(CASE WHEN [label_rows] > 0 THEN [label_size] ELSE 1 END) AS [largest], SUM(CASE WHEN [label_rows] > 0 THEN CAST([label_rows] AS FLOAT) * LOG([label_rows]) ELSE 0 END) AS [row_log] FROM (SELECT [c0] AS [among_all], MAX([c0]) AS [among_siblings], MAX([s0]) AS [label_size], SUM([value_rows]) AS [label_rows] FROM [kanon_scratch].[kanon_run_lookup1] GROUP BY [c0]) AS [labelled];
 
 -- «frequency/encode 3»
 FROM (SELECT [q0] AS [q0], [q1] AS [q1], [v0] AS [v0], CAST([row_count] AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]) JOIN [kanon_scratch].[kanon_run_sensitive0] AS [sensitive] ON EXISTS(SELECT [vectors].[v0] INTERSECT SELECT [sensitive].[value])
@@ -604,16 +565,6 @@ FROM (SELECT [q0] AS [q0], [q1] AS [q1], CAST(SUM([row_count]) AS BIGINT) AS [ro
 SELECT [lookup0].[c1] AS [code0], [lookup0].[c0] AS [code1], [lookup1].[c0] AS [code2], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_frequency]
 «frequency/encode 4»;
-
--- «frequency/marginals 9»
-SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code2] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code2]) AS [labels] JOIN (SELECT DISTINCT [c0] AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup1]) AS [sizes] ON [labels].[code] = [sizes].[code]
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 9»;
 
 -- «evaluate/node 4»
 (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [code1] AS [k0], [code2] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM [kanon_scratch].[kanon_run_values0] GROUP BY [code1], [code2], [value_code]) AS [counted])
@@ -652,13 +603,10 @@ INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratc
 -- hierarchies/lookup_rules
 «hierarchies/lookup_rules 5»
 INTO [kanon_scratch].[kanon_run_lookup2]
-FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q2] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [distinct_values]) AS [labelled];
+FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT [q2] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q2]) AS [distinct_values]) AS [labelled];
 
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_lookup2] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ';
-
--- hierarchies/nesting
-«hierarchies/nesting 2»;
 
 -- «hierarchies/coverage 5»
 SELECT 2 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup2]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup2] AS [labels] JOIN (SELECT [q2] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q2]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
@@ -670,28 +618,22 @@ UNION ALL
 UNION ALL
 «hierarchies/coverage 5»;
 
--- frequency/widest
-SELECT 0 AS [attribute], 0 AS [level], MAX([c0]) AS [most_labels], MAX([c0]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup0] AS [labelled]
+-- «frequency/label_numbers 10»
+SELECT 2 AS [attribute], 0 AS [level], MAX([among_all]) AS [most_labels], MAX([among_siblings]) AS [most_siblings], SUM(CASE WHEN [label_rows] > 0 THEN 1 ELSE 0 END) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX(CASE WHEN [label_rows] > 0 THEN [label_size] ELSE 1 END) AS [largest], SUM(CASE WHEN [label_rows] > 0 THEN CAST([label_rows] AS FLOAT) * LOG([label_rows]) ELSE 0 END) AS [row_log] FROM (SELECT [c0] AS [among_all], MAX([c0]) AS [among_siblings], MAX([s0]) AS [label_size], SUM([value_rows]) AS [label_rows] FROM [kanon_scratch].[kanon_run_lookup2] GROUP BY [c0]) AS [labelled]
+
+-- frequency/label_numbers
+«frequency/label_numbers 9»
 UNION ALL
-SELECT 1 AS [attribute], 0 AS [level], MAX([c0]) AS [most_labels], MAX([d0]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup1] AS [labelled]
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS [attribute], 1 AS [level], MAX([c1]) AS [most_labels], MAX([c1]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup1] AS [labelled]
+«frequency/label_numbers 4»
 UNION ALL
-SELECT 2 AS [attribute], 0 AS [level], MAX([c0]) AS [most_labels], MAX([c0]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup2] AS [labelled];
+«frequency/label_numbers 10»;
 
 -- frequency/encode
 SELECT [lookup0].[c0] AS [code0], [lookup1].[c1] AS [code1], [lookup1].[c0] AS [code2], [lookup2].[c0] AS [code3], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_frequency]
 FROM (SELECT [q0] AS [q0], [q1] AS [q1], [q2] AS [q2], CAST([row_count] AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]) JOIN [kanon_scratch].[kanon_run_lookup2] AS [lookup2] ON EXISTS(SELECT [vectors].[q2] INTERSECT SELECT [lookup2].[value]);
-
--- frequency/marginals
-«frequency/marginals 8»
-UNION ALL
-«frequency/marginals 9»
-UNION ALL
-SELECT 1 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code1]) AS [labels] JOIN (SELECT DISTINCT [c1] AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup1]) AS [sizes] ON [labels].[code] = [sizes].[code]
-UNION ALL
-SELECT 2 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code3] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code3]) AS [labels] JOIN (SELECT DISTINCT [c0] AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup2]) AS [sizes] ON [labels].[code] = [sizes].[code];
 
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_order0"]', N'(the time)');
@@ -807,26 +749,26 @@ SELECT [chosen0].[c1] + [chosen1].[c1] * 2 + [chosen2].[c1] * 4 AS [code0], [vec
 INTO [kanon_scratch].[kanon_run_intervals]
 FROM [kanon_scratch].[kanon_run_frequency] AS [vectors] JOIN (SELECT DISTINCT [original] AS [original], [c0] AS [c0], [d0] AS [d0], [c1] AS [c1] FROM [kanon_scratch].[kanon_run_coded0]) AS [chosen0] ON [vectors].[code0] = [chosen0].[original] JOIN (SELECT DISTINCT [original] AS [original], [c0] AS [c0], [d0] AS [d0], [c1] AS [c1] FROM [kanon_scratch].[kanon_run_coded1]) AS [chosen1] ON [vectors].[code2] = [chosen1].[original] JOIN (SELECT DISTINCT [original] AS [original], [c0] AS [c0], [d0] AS [d0], [c1] AS [c1] FROM [kanon_scratch].[kanon_run_coded2]) AS [chosen2] ON [vectors].[code3] = [chosen2].[original];
 
--- «frequency/marginals 10»
+-- «frequency/marginals 1»
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT ([code0] & 1) AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY ([code0] & 1)) AS [labels] JOIN (SELECT DISTINCT [c1] AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_coded0]) AS [sizes] ON [labels].[code] = [sizes].[code]
 
--- «frequency/marginals 11»
+-- «frequency/marginals 2»
 SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT ([code0] & 1) AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY ([code0] & 1)) AS [labels] JOIN (SELECT DISTINCT [c1] AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_coded0]) AS [sizes] ON [labels].[code] = [sizes].[code]
 
--- «frequency/marginals 12»
+-- «frequency/marginals 3»
 SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT ([code0] & 2) AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY ([code0] & 2)) AS [labels] JOIN (SELECT DISTINCT [c1] * 2 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_coded1]) AS [sizes] ON [labels].[code] = [sizes].[code]
 
--- «frequency/marginals 13»
+-- «frequency/marginals 4»
 SELECT 1 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT ([code0] & 2) AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY ([code0] & 2)) AS [labels] JOIN (SELECT DISTINCT [c1] * 2 AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_coded1]) AS [sizes] ON [labels].[code] = [sizes].[code]
 
 -- frequency/marginals
-«frequency/marginals 10»
+«frequency/marginals 1»
 UNION ALL
-«frequency/marginals 11»
+«frequency/marginals 2»
 UNION ALL
-«frequency/marginals 12»
+«frequency/marginals 3»
 UNION ALL
-«frequency/marginals 13»
+«frequency/marginals 4»
 UNION ALL
 SELECT 2 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT ([code0] & 4) AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY ([code0] & 4)) AS [labels] JOIN (SELECT DISTINCT [c1] * 4 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_coded2]) AS [sizes] ON [labels].[code] = [sizes].[code]
 UNION ALL
@@ -1101,13 +1043,13 @@ INTO [kanon_scratch].[kanon_run_intervals]
 «evaluate/partitions/encode 1»;
 
 -- frequency/marginals
-«frequency/marginals 10»
+«frequency/marginals 1»
 UNION ALL
-«frequency/marginals 11»
+«frequency/marginals 2»
 UNION ALL
-«frequency/marginals 12»
+«frequency/marginals 3»
 UNION ALL
-«frequency/marginals 13»;
+«frequency/marginals 4»;
 
 -- evaluate/node
 SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN ([class_size] >= 3) THEN 0 ELSE [class_rows] END) AS [suppressed], 0 AS [suppressed_monotone], SUM([class_rows]) AS [judged_rows], SUM([class_size]) AS [judged_sizes], SUM(CASE WHEN ([class_size] >= 3) THEN [class_rows] * [class_rows] ELSE 0 END) AS [kept_squares], SUM([class_rows] * [class_rows]) AS [squares] FROM (SELECT CAST(SUM([row_count]) AS BIGINT) AS [class_rows], CAST(SUM([person_count]) AS BIGINT) AS [class_size] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [code0]) AS [classes];
@@ -1257,17 +1199,12 @@ INSERT INTO [kanon_scratch].[kanon_run_domain_sensitive1] VALUES
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_lookup_sensitive1"]', N'(the time)');
 
 -- hierarchies/lookup_rows
-SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[d1], 0) AS [d1], COALESCE([labelled].[s1], 1) AS [s1], [labelled].[l2], COALESCE([labelled].[c2], 0) AS [c2], COALESCE([labelled].[s2], 1) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3]
+SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[d1], 0) AS [d1], COALESCE([labelled].[s1], 1) AS [s1], [labelled].[l2], COALESCE([labelled].[c2], 0) AS [c2], COALESCE([labelled].[s2], 1) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3]
 INTO [kanon_scratch].[kanon_run_lookup_sensitive1]
-FROM (SELECT DISTINCT [v1] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2] AS [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2] FROM [kanon_scratch].[kanon_run_domain_sensitive1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0];
+FROM (SELECT [v1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [v1]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2] AS [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2] FROM [kanon_scratch].[kanon_run_domain_sensitive1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0];
 
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_domain_sensitive1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l2] COLLATE Latin1_General_BIN2, 1) = N' ';
-
--- hierarchies/nesting
-SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_scratch].[kanon_run_domain_sensitive1] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
-UNION ALL
-SELECT 1 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l1] AS [l1] FROM [kanon_scratch].[kanon_run_domain_sensitive1] WHERE NOT [l1] IS NULL GROUP BY [l1] HAVING COUNT_BIG(DISTINCT [l2]) > 1) AS [split];
 
 -- hierarchies/coverage
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup_sensitive1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup_sensitive1] AS [labels] JOIN (SELECT [v1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [v1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
@@ -1534,7 +1471,7 @@ FROM [kanon_scratch].[kanon_run_raw] UNION ALL SELECT [q0], CAST(0 AS BIGINT) AS
 -- hierarchies/lookup_rules
 «hierarchies/lookup_rules 5»
 INTO [kanon_scratch].[kanon_run_lookup0]
-FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_scratch].[kanon_run_known]) AS [distinct_values]) AS [labelled];
+FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_scratch].[kanon_run_known] GROUP BY [q0]) AS [distinct_values]) AS [labelled];
 
 -- hierarchies/coverage
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_known] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
@@ -2094,11 +2031,6 @@ FROM [clinic].[visits] AS [kanon_source] GROUP BY [kanon_source].[weight], CAST(
 -- frequency/totals
 SELECT (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_raw]) AS [row_count], (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_raw] WHERE [q0] IS NULL OR [q1] IS NULL OR [q2] IS NULL) AS [null_rows], (SELECT COUNT_BIG(DISTINCT [unit]) FROM [kanon_scratch].[kanon_run_raw]) AS [persons], NULL AS [kept_persons], (SELECT MAX([vectors]) FROM (SELECT [unit] AS [unit], COUNT_BIG(*) AS [vectors] FROM (SELECT DISTINCT [unit] AS [unit], [q0] AS [q0], [q1] AS [q1], [q2] AS [q2] FROM [kanon_scratch].[kanon_run_raw] WHERE NOT [unit] IS NULL) AS [person_vectors] GROUP BY [unit]) AS [vectors_per_person]) AS [most_vectors], (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_raw] WHERE [unit] IS NULL) AS [unknown_rows];
 
--- hierarchies/lookup_rules
-«hierarchies/lookup_rules 1»
-INTO [kanon_scratch].[kanon_run_lookup0]
-FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CASE WHEN ABS([value]) < 1e18 AND [value] = FLOOR([value]) THEN CAST(CAST([value] AS BIGINT) AS NVARCHAR(MAX)) ELSE CONVERT(NVARCHAR(MAX), [value], 3) END) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR([value]))) < 1e18 AND (FLOOR([value])) = FLOOR((FLOOR([value]))) THEN CAST(CAST((FLOOR([value])) AS BIGINT) AS NVARCHAR(MAX)) ELSE CONVERT(NVARCHAR(MAX), (FLOOR([value])), 3) END) END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [distinct_values]) AS [labelled];
-
 -- hierarchies/copy
 SELECT CAST([person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST([age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1], CAST([sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2], CAST([weight] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3], CAST([dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l4], CAST([seen] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l5]
 INTO [kanon_scratch].[kanon_run_domain1]
@@ -2107,15 +2039,20 @@ FROM [clinic].[sexes];
 -- hierarchies/domain_summary
 SELECT (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_domain1]) AS [row_count], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_domain1] WHERE [l0] IS NULL OR [l1] IS NULL OR [l2] IS NULL OR [l3] IS NULL OR [l4] IS NULL OR [l5] IS NULL) AS [missing_labels], (SELECT COUNT_BIG(*) FROM (SELECT [l0] AS [l0] FROM [kanon_scratch].[kanon_run_domain1] GROUP BY [l0] HAVING COUNT_BIG(*) > 1) AS [repeated]) AS [repeated_values], (SELECT COUNT_BIG(DISTINCT [l5]) FROM [kanon_scratch].[kanon_run_domain1]) AS [top_labels], (SELECT MIN([l5]) FROM [kanon_scratch].[kanon_run_domain1]) AS [top_label];
 
+-- hierarchies/lookup_rules
+«hierarchies/lookup_rules 1»
+INTO [kanon_scratch].[kanon_run_lookup0]
+FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CASE WHEN ABS([value]) < 1e18 AND [value] = FLOOR([value]) THEN CAST(CAST([value] AS BIGINT) AS NVARCHAR(MAX)) ELSE CONVERT(NVARCHAR(MAX), [value], 3) END) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE (CASE WHEN ABS((FLOOR([value]))) < 1e18 AND (FLOOR([value])) = FLOOR((FLOOR([value]))) THEN CAST(CAST((FLOOR([value])) AS BIGINT) AS NVARCHAR(MAX)) ELSE CONVERT(NVARCHAR(MAX), (FLOOR([value])), 3) END) END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0]) AS [distinct_values]) AS [labelled];
+
 -- hierarchies/lookup_rows
-SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[d1], 0) AS [d1], COALESCE([labelled].[s1], 1) AS [s1], [labelled].[l2], COALESCE([labelled].[c2], 0) AS [c2], COALESCE([labelled].[d2], 0) AS [d2], COALESCE([labelled].[s2], 1) AS [s2], [labelled].[l3], COALESCE([labelled].[c3], 0) AS [c3], COALESCE([labelled].[d3], 0) AS [d3], COALESCE([labelled].[s3], 1) AS [s3], [labelled].[l4], COALESCE([labelled].[c4], 0) AS [c4], COALESCE([labelled].[s4], 1) AS [s4], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l5]
+SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[d1], 0) AS [d1], COALESCE([labelled].[s1], 1) AS [s1], [labelled].[l2], COALESCE([labelled].[c2], 0) AS [c2], COALESCE([labelled].[d2], 0) AS [d2], COALESCE([labelled].[s2], 1) AS [s2], [labelled].[l3], COALESCE([labelled].[c3], 0) AS [c3], COALESCE([labelled].[d3], 0) AS [d3], COALESCE([labelled].[s3], 1) AS [s3], [labelled].[l4], COALESCE([labelled].[c4], 0) AS [c4], COALESCE([labelled].[s4], 1) AS [s4], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l5]
 INTO [kanon_scratch].[kanon_run_lookup1]
-FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2] AS [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(DENSE_RANK() OVER (PARTITION BY [l3] ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) - 1 AS BIGINT) AS [d2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], [l3] AS [l3], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l3] IS NULL THEN 1 ELSE 0 END, [l3]) AS BIGINT) AS [c3], CAST(DENSE_RANK() OVER (PARTITION BY [l4] ORDER BY CASE WHEN [l3] IS NULL THEN 1 ELSE 0 END, [l3]) - 1 AS BIGINT) AS [d3], CAST(COUNT_BIG(*) OVER (PARTITION BY [l3]) AS INTEGER) AS [s3], [l4] AS [l4], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l4] IS NULL THEN 1 ELSE 0 END, [l4]) AS BIGINT) AS [c4], CAST(COUNT_BIG(*) OVER (PARTITION BY [l4]) AS INTEGER) AS [s4] FROM [kanon_scratch].[kanon_run_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0];
+FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q1]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2] AS [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(DENSE_RANK() OVER (PARTITION BY [l3] ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) - 1 AS BIGINT) AS [d2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], [l3] AS [l3], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l3] IS NULL THEN 1 ELSE 0 END, [l3]) AS BIGINT) AS [c3], CAST(DENSE_RANK() OVER (PARTITION BY [l4] ORDER BY CASE WHEN [l3] IS NULL THEN 1 ELSE 0 END, [l3]) - 1 AS BIGINT) AS [d3], CAST(COUNT_BIG(*) OVER (PARTITION BY [l3]) AS INTEGER) AS [s3], [l4] AS [l4], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l4] IS NULL THEN 1 ELSE 0 END, [l4]) AS BIGINT) AS [c4], CAST(COUNT_BIG(*) OVER (PARTITION BY [l4]) AS INTEGER) AS [s4] FROM [kanon_scratch].[kanon_run_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0];
 
 -- hierarchies/lookup_rules
 «hierarchies/lookup_rules 5»
 INTO [kanon_scratch].[kanon_run_lookup2]
-FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CASE WHEN REPLACE(CAST(CAST([value] AT TIME ZONE N'UTC' AS DATETIME2) AS NVARCHAR(MAX)), N'.', N'') = CAST(CAST([value] AT TIME ZONE N'UTC' AS DATETIME2) AS NVARCHAR(MAX)) THEN CAST(CAST([value] AT TIME ZONE N'UTC' AS DATETIME2) AS NVARCHAR(MAX)) ELSE TRIM(TRAILING N'.' FROM TRIM(TRAILING N'0' FROM CAST(CAST([value] AT TIME ZONE N'UTC' AS DATETIME2) AS NVARCHAR(MAX)))) END + N'+00') END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q2] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [distinct_values]) AS [labelled];
+FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CASE WHEN REPLACE(CAST(CAST([value] AT TIME ZONE N'UTC' AS DATETIME2) AS NVARCHAR(MAX)), N'.', N'') = CAST(CAST([value] AT TIME ZONE N'UTC' AS DATETIME2) AS NVARCHAR(MAX)) THEN CAST(CAST([value] AT TIME ZONE N'UTC' AS DATETIME2) AS NVARCHAR(MAX)) ELSE TRIM(TRAILING N'.' FROM TRIM(TRAILING N'0' FROM CAST(CAST([value] AT TIME ZONE N'UTC' AS DATETIME2) AS NVARCHAR(MAX)))) END + N'+00') END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT [q2] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q2]) AS [distinct_values]) AS [labelled];
 
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_domain1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l2] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l3] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l4] COLLATE Latin1_General_BIN2, 1) = N' ';
@@ -2123,7 +2060,7 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_domain1] AS 
 -- hierarchies/nesting
 «hierarchies/nesting 1»
 UNION ALL
-«hierarchies/nesting 2»
+SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_scratch].[kanon_run_domain1] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
 UNION ALL
 SELECT 1 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l1] AS [l1] FROM [kanon_scratch].[kanon_run_domain1] WHERE NOT [l1] IS NULL GROUP BY [l1] HAVING COUNT_BIG(DISTINCT [l2]) > 1) AS [split]
 UNION ALL
@@ -2138,22 +2075,22 @@ UNION ALL
 UNION ALL
 «hierarchies/coverage 5»;
 
--- frequency/widest
-SELECT 0 AS [attribute], 0 AS [level], MAX([c0]) AS [most_labels], MAX([d0]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup0] AS [labelled]
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS [attribute], 1 AS [level], MAX([c1]) AS [most_labels], MAX([c1]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup0] AS [labelled]
+«frequency/label_numbers 2»
 UNION ALL
-SELECT 1 AS [attribute], 0 AS [level], MAX([c0]) AS [most_labels], MAX([d0]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup1] AS [labelled]
+«frequency/label_numbers 3»
 UNION ALL
-SELECT 1 AS [attribute], 1 AS [level], MAX([c1]) AS [most_labels], MAX([d1]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup1] AS [labelled]
+«frequency/label_numbers 5»
 UNION ALL
-SELECT 1 AS [attribute], 2 AS [level], MAX([c2]) AS [most_labels], MAX([d2]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup1] AS [labelled]
+«frequency/label_numbers 6»
 UNION ALL
-SELECT 1 AS [attribute], 3 AS [level], MAX([c3]) AS [most_labels], MAX([d3]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup1] AS [labelled]
+«frequency/label_numbers 7»
 UNION ALL
-SELECT 1 AS [attribute], 4 AS [level], MAX([c4]) AS [most_labels], MAX([c4]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup1] AS [labelled]
+«frequency/label_numbers 8»
 UNION ALL
-SELECT 2 AS [attribute], 0 AS [level], MAX([c0]) AS [most_labels], MAX([c0]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup2] AS [labelled];
+«frequency/label_numbers 10»;
 
 -- frequency/encode
 SELECT [lookup0].[c1] AS [code0], [lookup0].[c0] AS [code1], [lookup1].[c4] AS [code2], [lookup1].[c3] AS [code3], [lookup1].[c2] AS [code4], [lookup1].[c1] AS [code5], [lookup1].[c0] AS [code6], [lookup2].[c0] AS [code7], [sensitive].[code] AS [value_code], [sensitive].[reference_share] AS [reference_share], [vectors].[person_count] AS [person_count], [vectors].[row_count] AS [row_count]
@@ -2164,23 +2101,6 @@ FROM (SELECT [q0] AS [q0], [q1] AS [q1], [q2] AS [q2], [v0] AS [v0], COUNT_BIG(D
 SELECT [lookup0].[c1] AS [code0], [lookup0].[c0] AS [code1], [lookup1].[c4] AS [code2], [lookup1].[c3] AS [code3], [lookup1].[c2] AS [code4], [lookup1].[c1] AS [code5], [lookup1].[c0] AS [code6], [lookup2].[c0] AS [code7], [vectors].[person_count] AS [person_count], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_frequency]
 FROM (SELECT [q0] AS [q0], [q1] AS [q1], [q2] AS [q2], COUNT_BIG(DISTINCT [unit]) AS [person_count], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0], [q1], [q2]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]) JOIN [kanon_scratch].[kanon_run_lookup2] AS [lookup2] ON EXISTS(SELECT [vectors].[q2] INTERSECT SELECT [lookup2].[value]);
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»
-UNION ALL
-«frequency/marginals 3»
-UNION ALL
-«frequency/marginals 4»
-UNION ALL
-«frequency/marginals 5»
-UNION ALL
-«frequency/marginals 6»
-UNION ALL
-«frequency/marginals 7»
-UNION ALL
-SELECT 2 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [code7] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code7]) AS [labels] JOIN (SELECT DISTINCT [c0] AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup2]) AS [sizes] ON [labels].[code] = [sizes].[code];
 
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_rollup0"]', N'(the time)');
@@ -2502,7 +2422,7 @@ WITH [kanon_run_external] AS «hierarchies/blank_ends 2»,
 (CASE WHEN (LEN(CAST([value] AS NVARCHAR(MAX)) + N'.') - 1) > 1 THEN SUBSTRING(CAST([value] AS NVARCHAR(MAX)), 1, 1) + REPLICATE(CAST(N'*' AS NVARCHAR(MAX)), (LEN(CAST([value] AS NVARCHAR(MAX)) + N'.') - 1) - 1) ELSE CAST([value] AS NVARCHAR(MAX)) END)
 
 -- «hierarchies/blank_ends 5»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 6» END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_external]) AS [distinct_values]) AS [labelled])
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 6» END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_external] GROUP BY [q0]) AS [distinct_values]) AS [labelled])
 
 -- «hierarchies/blank_ends 4»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 5»
@@ -2516,7 +2436,7 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup0] AS [checked] WHERE 
 «hierarchies/blank_ends 8»;
 
 -- «hierarchies/blank_ends 10»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_external]) AS [distinct_values]) AS [labelled])
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_external] GROUP BY [q1]) AS [distinct_values]) AS [labelled])
 
 -- «hierarchies/blank_ends 9»
 [kanon_run_lookup1] AS «hierarchies/blank_ends 10»
@@ -2526,18 +2446,18 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup0] AS [checked] WHERE 
 «hierarchies/blank_ends 9»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ';
 
--- «hierarchies/nesting 3»
+-- «hierarchies/nesting 2»
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_lookup0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
 
--- «hierarchies/nesting 4»
+-- «hierarchies/nesting 3»
 SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l1] AS [l1] FROM [kanon_run_lookup0] WHERE NOT [l1] IS NULL GROUP BY [l1] HAVING COUNT_BIG(DISTINCT [l2]) > 1) AS [split]
 
 -- hierarchies/nesting
 «hierarchies/blank_ends 1»
 «hierarchies/blank_ends 4»
-«hierarchies/nesting 3»
+«hierarchies/nesting 2»
 UNION ALL
-«hierarchies/nesting 4»;
+«hierarchies/nesting 3»;
 
 -- «hierarchies/coverage 6»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 5»,
@@ -2717,10 +2637,6 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'y
 WITH [kanon_run_domain0] AS «hierarchies/blank_ends 11»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_domain0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
 
--- hierarchies/nesting
-WITH [kanon_run_domain0] AS «hierarchies/blank_ends 11»
-SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_domain0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
-
 -- «hierarchies/coverage 7»
 WITH [kanon_run_meanings] AS (SELECT CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], COUNT_BIG(*) AS [row_count] FROM [clinic].[visits_release] AS [kanon_source] GROUP BY CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2),
 
@@ -2728,7 +2644,7 @@ WITH [kanon_run_meanings] AS (SELECT CAST([kanon_source].[dx] AS NVARCHAR(MAX)) 
 (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_domain0])
 
 -- «hierarchies/coverage 8»
-[kanon_run_lookup0] AS (SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_meanings]) AS [found] LEFT JOIN «hierarchies/coverage 9» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
+[kanon_run_lookup0] AS (SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_meanings] GROUP BY [q0]) AS [found] LEFT JOIN «hierarchies/coverage 9» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
 «hierarchies/coverage 7»
@@ -2767,7 +2683,7 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[other] AS [checked] WHERE RIG
 WITH [kanon_run_joined_people] AS «hierarchies/blank_ends 13»,
 
 -- «hierarchies/blank_ends 15»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 6» END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_joined_people]) AS [distinct_values]) AS [labelled])
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 6» END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_joined_people] GROUP BY [q0]) AS [distinct_values]) AS [labelled])
 
 -- «hierarchies/blank_ends 14»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 15»
@@ -2778,7 +2694,7 @@ WITH [kanon_run_joined_people] AS «hierarchies/blank_ends 13»,
 «hierarchies/blank_ends 8»;
 
 -- «hierarchies/blank_ends 17»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_joined_people]) AS [distinct_values]) AS [labelled])
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_joined_people] GROUP BY [q1]) AS [distinct_values]) AS [labelled])
 
 -- «hierarchies/blank_ends 16»
 [kanon_run_lookup1] AS «hierarchies/blank_ends 17»
@@ -2791,9 +2707,9 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 -- hierarchies/nesting
 «hierarchies/blank_ends 12»
 «hierarchies/blank_ends 14»
-«hierarchies/nesting 3»
+«hierarchies/nesting 2»
 UNION ALL
-«hierarchies/nesting 4»;
+«hierarchies/nesting 3»;
 
 -- «hierarchies/coverage 10»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 15»,
@@ -2970,7 +2886,7 @@ SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [
 WITH [kanon_run_values_0__people] AS «hierarchies/blank_ends 19»,
 
 -- «hierarchies/blank_ends 21»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 6» END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_values_0__people]) AS [distinct_values]) AS [labelled])
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 6» END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_values_0__people] GROUP BY [q0]) AS [distinct_values]) AS [labelled])
 
 -- «hierarchies/blank_ends 20»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 21»
@@ -2981,7 +2897,7 @@ WITH [kanon_run_values_0__people] AS «hierarchies/blank_ends 19»,
 «hierarchies/blank_ends 8»;
 
 -- «hierarchies/blank_ends 23»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_values_0__people]) AS [distinct_values]) AS [labelled])
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_values_0__people] GROUP BY [q1]) AS [distinct_values]) AS [labelled])
 
 -- «hierarchies/blank_ends 22»
 [kanon_run_lookup1] AS «hierarchies/blank_ends 23»
@@ -2994,9 +2910,9 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 -- hierarchies/nesting
 «hierarchies/blank_ends 18»
 «hierarchies/blank_ends 20»
-«hierarchies/nesting 3»
+«hierarchies/nesting 2»
 UNION ALL
-«hierarchies/nesting 4»;
+«hierarchies/nesting 3»;
 
 -- «hierarchies/coverage 11»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 21»,
@@ -3215,7 +3131,7 @@ SELECT COUNT_BIG(*) AS [row_count] FROM [clinic].[before] AS [counted];
 WITH [kanon_run_placed_people] AS «hierarchies/blank_ends 13»,
 
 -- «hierarchies/blank_ends 26»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 6» END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_placed_people]) AS [distinct_values]) AS [labelled])
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 6» END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_placed_people] GROUP BY [q0]) AS [distinct_values]) AS [labelled])
 
 -- «hierarchies/blank_ends 25»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 26»
@@ -3226,7 +3142,7 @@ WITH [kanon_run_placed_people] AS «hierarchies/blank_ends 13»,
 «hierarchies/blank_ends 8»;
 
 -- «hierarchies/blank_ends 28»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_placed_people]) AS [distinct_values]) AS [labelled])
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_placed_people] GROUP BY [q1]) AS [distinct_values]) AS [labelled])
 
 -- «hierarchies/blank_ends 27»
 [kanon_run_lookup1] AS «hierarchies/blank_ends 28»
@@ -3239,9 +3155,9 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 -- hierarchies/nesting
 «hierarchies/blank_ends 24»
 «hierarchies/blank_ends 25»
-«hierarchies/nesting 3»
+«hierarchies/nesting 2»
 UNION ALL
-«hierarchies/nesting 4»;
+«hierarchies/nesting 3»;
 
 -- «hierarchies/coverage 12»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 26»,
@@ -3398,7 +3314,7 @@ SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [
 WITH [kanon_run_ordered_values] AS «hierarchies/blank_ends 30»,
 
 -- «hierarchies/blank_ends 32»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 6» END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_ordered_values]) AS [distinct_values]) AS [labelled])
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 6» END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_ordered_values] GROUP BY [q0]) AS [distinct_values]) AS [labelled])
 
 -- «hierarchies/blank_ends 31»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 32»
@@ -3409,7 +3325,7 @@ WITH [kanon_run_ordered_values] AS «hierarchies/blank_ends 30»,
 «hierarchies/blank_ends 8»;
 
 -- «hierarchies/blank_ends 34»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_ordered_values]) AS [distinct_values]) AS [labelled])
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_ordered_values] GROUP BY [q1]) AS [distinct_values]) AS [labelled])
 
 -- «hierarchies/blank_ends 33»
 [kanon_run_lookup1] AS «hierarchies/blank_ends 34»
@@ -3422,9 +3338,9 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 -- hierarchies/nesting
 «hierarchies/blank_ends 29»
 «hierarchies/blank_ends 31»
-«hierarchies/nesting 3»
+«hierarchies/nesting 2»
 UNION ALL
-«hierarchies/nesting 4»;
+«hierarchies/nesting 3»;
 
 -- «hierarchies/coverage 13»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 32»,
@@ -3468,7 +3384,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 WITH [kanon_run_consistent_people] AS «hierarchies/blank_ends 30»,
 
 -- «hierarchies/blank_ends 37»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 6» END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_consistent_people]) AS [distinct_values]) AS [labelled])
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 6» END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_consistent_people] GROUP BY [q0]) AS [distinct_values]) AS [labelled])
 
 -- «hierarchies/blank_ends 36»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 37»
@@ -3479,7 +3395,7 @@ WITH [kanon_run_consistent_people] AS «hierarchies/blank_ends 30»,
 «hierarchies/blank_ends 8»;
 
 -- «hierarchies/blank_ends 39»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_consistent_people]) AS [distinct_values]) AS [labelled])
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_consistent_people] GROUP BY [q1]) AS [distinct_values]) AS [labelled])
 
 -- «hierarchies/blank_ends 38»
 [kanon_run_lookup1] AS «hierarchies/blank_ends 39»
@@ -3492,9 +3408,9 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 -- hierarchies/nesting
 «hierarchies/blank_ends 35»
 «hierarchies/blank_ends 36»
-«hierarchies/nesting 3»
+«hierarchies/nesting 2»
 UNION ALL
-«hierarchies/nesting 4»;
+«hierarchies/nesting 3»;
 
 -- «hierarchies/coverage 14»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 37»,
@@ -3640,7 +3556,7 @@ SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 54» AS [cas
 WITH [kanon_run_minimal0_people] AS «hierarchies/blank_ends 30»,
 
 -- «hierarchies/blank_ends 42»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_minimal0_people]) AS [distinct_values]) AS [labelled])
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_minimal0_people] GROUP BY [q0]) AS [distinct_values]) AS [labelled])
 
 -- «hierarchies/blank_ends 41»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 42»
@@ -3654,7 +3570,7 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup0] AS [checked] WHERE 
 «hierarchies/blank_ends 43»;
 
 -- «hierarchies/blank_ends 45»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_minimal0_people]) AS [distinct_values]) AS [labelled])
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_minimal0_people] GROUP BY [q1]) AS [distinct_values]) AS [labelled])
 
 -- «hierarchies/blank_ends 44»
 [kanon_run_lookup1] AS «hierarchies/blank_ends 45»
@@ -3667,7 +3583,7 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 -- hierarchies/nesting
 «hierarchies/blank_ends 40»
 «hierarchies/blank_ends 41»
-«hierarchies/nesting 3»;
+«hierarchies/nesting 2»;
 
 -- «hierarchies/coverage 16»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 42»,
@@ -3742,7 +3658,7 @@ SELECT TOP 10001 [class_number], [cell_rows] FROM (SELECT [classes].[class_numbe
 WITH [kanon_run_guessed0__people] AS «hierarchies/blank_ends 19»,
 
 -- «hierarchies/blank_ends 48»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_guessed0__people]) AS [distinct_values]) AS [labelled])
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_guessed0__people] GROUP BY [q0]) AS [distinct_values]) AS [labelled])
 
 -- «hierarchies/blank_ends 47»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 48»
@@ -3753,7 +3669,7 @@ WITH [kanon_run_guessed0__people] AS «hierarchies/blank_ends 19»,
 «hierarchies/blank_ends 43»;
 
 -- «hierarchies/blank_ends 50»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_guessed0__people]) AS [distinct_values]) AS [labelled])
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_guessed0__people] GROUP BY [q1]) AS [distinct_values]) AS [labelled])
 
 -- «hierarchies/blank_ends 49»
 [kanon_run_lookup1] AS «hierarchies/blank_ends 50»
@@ -3766,7 +3682,7 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 -- hierarchies/nesting
 «hierarchies/blank_ends 46»
 «hierarchies/blank_ends 47»
-«hierarchies/nesting 3»;
+«hierarchies/nesting 2»;
 
 -- «hierarchies/coverage 17»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 48»,
@@ -3886,17 +3802,20 @@ SELECT COUNT_BIG(*) AS [out_of_range] FROM (SELECT DISTINCT [q0] AS [value] FROM
 -- «hierarchies/blank_ends 51»
 [kanon_run_known] AS (SELECT [q0], [q1], CAST([row_count] AS BIGINT) AS [row_count] FROM [kanon_run_population0] UNION ALL SELECT [q0], [q1], CAST(0 AS BIGINT) AS [row_count] FROM [kanon_run_population1]),
 
+-- «hierarchies/blank_ends 53»
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_known] GROUP BY [q0]) AS [distinct_values]) AS [labelled])
+
 -- «hierarchies/blank_ends 52»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_known]) AS [distinct_values]) AS [labelled])
+[kanon_run_lookup0] AS «hierarchies/blank_ends 53»
 
 -- hierarchies/blank_ends
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 52»
+«hierarchies/blank_ends 52»
 «hierarchies/blank_ends 43»;
 
--- «hierarchies/blank_ends 53»
+-- «hierarchies/blank_ends 54»
 (
 SELECT CAST(N'M' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'x' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2]
 UNION ALL
@@ -3905,38 +3824,32 @@ UNION ALL
 SELECT CAST(N'F\' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'y' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2])
 
 -- hierarchies/blank_ends
-WITH [kanon_run_domain1] AS «hierarchies/blank_ends 53»
+WITH [kanon_run_domain1] AS «hierarchies/blank_ends 54»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_domain1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
-
--- «hierarchies/nesting 5»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 52»,
-
--- «hierarchies/nesting 6»
-SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_domain1] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
 
 -- hierarchies/nesting
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
-«hierarchies/nesting 5»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»
-«hierarchies/nesting 3»
-UNION ALL
-«hierarchies/nesting 6»;
-
--- «hierarchies/coverage 19»
-(SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_domain1])
+«hierarchies/blank_ends 52»
+«hierarchies/nesting 2»;
 
 -- «hierarchies/coverage 18»
-(SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_known]) AS [found] LEFT JOIN «hierarchies/coverage 19» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
+[kanon_run_lookup0] AS «hierarchies/blank_ends 53»,
+
+-- «hierarchies/coverage 20»
+(SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_domain1])
+
+-- «hierarchies/coverage 19»
+(SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_known] GROUP BY [q1]) AS [found] LEFT JOIN «hierarchies/coverage 20» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
-«hierarchies/nesting 5»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-[kanon_run_lookup1] AS «hierarchies/coverage 18»
+«hierarchies/coverage 18»
+[kanon_run_domain1] AS «hierarchies/blank_ends 54»,
+[kanon_run_lookup1] AS «hierarchies/coverage 19»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_known] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_known] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
@@ -3945,7 +3858,7 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [doma
 [kanon_run_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 
 -- «frequency/population/ambiguous 2»
-[kanon_run_lookup1] AS «hierarchies/coverage 18»,
+[kanon_run_lookup1] AS «hierarchies/coverage 19»,
 
 -- «frequency/population/ambiguous 3»
 (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label])
@@ -3954,9 +3867,9 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [doma
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
-«hierarchies/nesting 5»
+«hierarchies/coverage 18»
 «frequency/population/ambiguous 1»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 2»
 [kanon_run_labels1] AS «frequency/population/ambiguous 3»
 SELECT 0 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_labels0] GROUP BY [label]) AS [meant]
@@ -3979,8 +3892,8 @@ SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) 
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
-«hierarchies/nesting 5»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
+«hierarchies/coverage 18»
+[kanon_run_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 2»
 [kanon_run_classes] AS «frequency/all_found 6»
 SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[census] AS [whole]) AS [there0], «frequency/all_found 8» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[other_census] AS [whole]) AS [there1], (SELECT SUM([own].[row_count]) FROM [kanon_run_population1] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value])) AS [found1], (SELECT COUNT_BIG(*) FROM [kanon_run_classes] AS [whole]) AS [there2], «frequency/all_found 9» AS [found2];
@@ -4002,10 +3915,10 @@ WITH [kanon_run_classes] AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
-«hierarchies/nesting 5»
+«hierarchies/coverage 18»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 2»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 [kanon_run_meaning1] AS «frequency/population/overlap 4»
@@ -4021,11 +3934,11 @@ SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_classes] WHERE [is_top] = 1) AS [top
 WITH [kanon_run_population1] AS «hierarchies/range 4»,
 «frequency/population/overlap 1»
 «hierarchies/blank_ends 51»
-«hierarchies/nesting 5»
+«hierarchies/coverage 18»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -4054,49 +3967,49 @@ WITH [kanon_run_widths_records] AS «hierarchies/range 6»,
 [kanon_run_widths_known] AS «hierarchies/range 9»
 SELECT COUNT_BIG(*) AS [out_of_range] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_widths_known]) AS [distinct_values] WHERE NOT [value] IS NULL AND NOT (CAST([value] AS FLOAT) > -1000000000000000 AND CAST([value] AS FLOAT) < 1000000000000000);
 
--- «hierarchies/blank_ends 54»
+-- «hierarchies/blank_ends 55»
 [kanon_run_widths_known] AS «hierarchies/range 9»,
 
--- «hierarchies/blank_ends 55»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_widths_known]) AS [distinct_values]) AS [labelled])
+-- «hierarchies/blank_ends 57»
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_widths_known] GROUP BY [q0]) AS [distinct_values]) AS [labelled])
+
+-- «hierarchies/blank_ends 56»
+[kanon_run_widths_lookup0] AS «hierarchies/blank_ends 57»
 
 -- hierarchies/blank_ends
 «hierarchies/range 5»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/blank_ends 54»
-[kanon_run_widths_lookup0] AS «hierarchies/blank_ends 55»
+«hierarchies/blank_ends 55»
+«hierarchies/blank_ends 56»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_widths_lookup0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/blank_ends
-WITH [kanon_run_widths_domain1] AS «hierarchies/blank_ends 53»
+WITH [kanon_run_widths_domain1] AS «hierarchies/blank_ends 54»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_widths_domain1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
-
--- «hierarchies/nesting 7»
-[kanon_run_widths_lookup0] AS «hierarchies/blank_ends 55»,
 
 -- hierarchies/nesting
 «hierarchies/range 5»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/blank_ends 54»
-«hierarchies/nesting 7»
-[kanon_run_widths_domain1] AS «hierarchies/blank_ends 53»
-SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_widths_lookup0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
-UNION ALL
-SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_widths_domain1] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
+«hierarchies/blank_ends 55»
+«hierarchies/blank_ends 56»
+SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_widths_lookup0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
 
--- «hierarchies/coverage 20»
-[kanon_run_widths_lookup1] AS (SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_widths_known]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_widths_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
+-- «hierarchies/coverage 21»
+[kanon_run_widths_lookup0] AS «hierarchies/blank_ends 57»,
+
+-- «hierarchies/coverage 22»
+[kanon_run_widths_lookup1] AS (SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_widths_known] GROUP BY [q1]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_widths_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
 «hierarchies/range 5»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/blank_ends 54»
-«hierarchies/nesting 7»
-[kanon_run_widths_domain1] AS «hierarchies/blank_ends 53»,
-«hierarchies/coverage 20»
+«hierarchies/blank_ends 55»
+«hierarchies/coverage 21»
+[kanon_run_widths_domain1] AS «hierarchies/blank_ends 54»,
+«hierarchies/coverage 22»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_widths_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_widths_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_widths_known] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_widths_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_widths_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_widths_known] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
@@ -4136,11 +4049,11 @@ WITH [kanon_run_persons0] AS «frequency/population/moving 1»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
-«hierarchies/nesting 5»
+«hierarchies/coverage 18»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -4150,10 +4063,10 @@ WITH [kanon_run_persons0] AS «frequency/population/moving 1»,
 «evaluate/achieved 14»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/blank_ends 54»
-«hierarchies/nesting 7»
-[kanon_run_widths_domain1] AS «hierarchies/blank_ends 53»,
-«hierarchies/coverage 20»
+«hierarchies/blank_ends 55»
+«hierarchies/coverage 21»
+[kanon_run_widths_domain1] AS «hierarchies/blank_ends 54»,
+«hierarchies/coverage 22»
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MIN([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN [m1] >= 5 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN [m1] >= 5 THEN 0 ELSE [class_rows] END) AS [violating_rows1], MIN([m2]) AS [worst2], SUM(CASE WHEN [m2] IS NULL THEN 1 ELSE 0 END) AS [unbounded2], SUM(CASE WHEN [m2] > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS [violating_classes2], SUM(CASE WHEN [m2] > 1.20000000000000016e-08 THEN 0 ELSE [class_rows] END) AS [violating_rows2], MAX(CASE WHEN [m3] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m3] AS FLOAT) END) AS [worst3], SUM(CASE WHEN CASE WHEN [m3] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m3] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded3], SUM(CASE WHEN [m3] >= [class_size] AND [m3] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m3] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m3] AS FLOAT) THEN 0 ELSE 1 END) AS [violating_classes3], SUM(CASE WHEN [m3] >= [class_size] AND [m3] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m3] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m3] AS FLOAT) THEN 0 ELSE [class_rows] END) AS [violating_rows3] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], [m2] AS [m2], [m3] AS [m3], CASE WHEN ([m0] >= 3) AND ([m1] >= 5) AND ([m2] > 1.20000000000000016e-08) AND ([m3] >= [class_size] AND [m3] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m3] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m3] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [widened].*, 1.20000000000000000e+01 * (1 - [class_loss]) - 3.00000000000000000e+00 * CASE WHEN [m2_own] >= 5 THEN 0 WHEN [m2_own] > 0 THEN 1 / CAST([m2_own] AS FLOAT) ELSE 1 END AS [m2] FROM (SELECT [classes].[k0] AS [k0], [classes].[k1] AS [k1], [classes].[class_rows] AS [class_rows], [classes].[class_size] AS [class_size], [classes].[m0] AS [m0], [classes].[m1] AS [m1], [classes].[m2_own] AS [m2_own], [classes].[m3] AS [m3], CAST«evaluate/achieved 15» / 1.38629436111989057e+00 AS [class_loss] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [base].[x0] AS [x0], [base].[x1] AS [x1], [values0].[m0] AS [m0], [values0].[m1] AS [m1], [values0].[m2_own] AS [m2_own], [values1].[m3] AS [m3] FROM (SELECT [q0] AS [k0], [q1] AS [k1], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_size], MIN(CAST(CAST([q0] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x0], MIN(CAST(CAST([q1] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x1] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1]) AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MIN([x0]) AS [x0], MIN([x1]) AS [x1], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m1], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m2_own] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [x0] AS [x0], [x1] AS [x1] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN(CAST(CAST([q0] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x0], MIN(CAST(CAST([q1] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x1] FROM «evaluate/achieved 16» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1]) JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MIN([x0]) AS [x0], MIN([x1]) AS [x1], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m3] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [x0] AS [x0], [x1] AS [x1] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN(CAST(CAST([q0] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x0], MIN(CAST(CAST([q1] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x1] FROM «evaluate/achieved 17» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values1] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values1].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values1].[k1])) AS [classes] LEFT JOIN «evaluate/achieved 18» AS [sizes0] ON [classes].[x0] = [sizes0].[code] LEFT JOIN «evaluate/achieved 19» AS [sizes1] ON [classes].[x1] = [sizes1].[code]) AS [widened]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
 
 -- verbs/warnings/repeats
@@ -4163,47 +4076,47 @@ SELECT COUNT_BIG(*) AS [row_count], COUNT_BIG([kanon_source].[person]) AS [fille
 WITH [kanon_run_population0] AS «hierarchies/range 2»
 SELECT COUNT_BIG(*) AS [out_of_range] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_population0]) AS [distinct_values] WHERE NOT [value] IS NULL AND NOT (CAST([value] AS FLOAT) > -1000000000000000 AND CAST([value] AS FLOAT) < 1000000000000000);
 
--- «hierarchies/blank_ends 56»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_population0]) AS [distinct_values]) AS [labelled])
+-- «hierarchies/blank_ends 59»
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_population0] GROUP BY [q0]) AS [distinct_values]) AS [labelled])
+
+-- «hierarchies/blank_ends 58»
+[kanon_run_lookup0] AS «hierarchies/blank_ends 59»
 
 -- hierarchies/blank_ends
 «hierarchies/range 1»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 56»
+«hierarchies/blank_ends 58»
 «hierarchies/blank_ends 43»;
-
--- «hierarchies/nesting 8»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 56»,
 
 -- hierarchies/nesting
 «hierarchies/range 1»
-«hierarchies/nesting 8»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»
-«hierarchies/nesting 3»
-UNION ALL
-«hierarchies/nesting 6»;
+«hierarchies/blank_ends 58»
+«hierarchies/nesting 2»;
 
--- «hierarchies/coverage 21»
-(SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_population0]) AS [found] LEFT JOIN «hierarchies/coverage 19» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
+-- «hierarchies/coverage 23»
+[kanon_run_lookup0] AS «hierarchies/blank_ends 59»,
+
+-- «hierarchies/coverage 24»
+(SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_population0] GROUP BY [q1]) AS [found] LEFT JOIN «hierarchies/coverage 20» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
 «hierarchies/range 1»
-«hierarchies/nesting 8»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-[kanon_run_lookup1] AS «hierarchies/coverage 21»
+«hierarchies/coverage 23»
+[kanon_run_domain1] AS «hierarchies/blank_ends 54»,
+[kanon_run_lookup1] AS «hierarchies/coverage 24»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_population0] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_population0] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
 -- «frequency/all_found 10»
-[kanon_run_lookup1] AS «hierarchies/coverage 21»,
+[kanon_run_lookup1] AS «hierarchies/coverage 24»,
 
 -- «frequency/all_found 11»
 (SELECT [labelled].*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS [is_top] FROM «frequency/all_found 7» AS [labelled])
 
 -- frequency/all_found
 «hierarchies/range 1»
-«hierarchies/nesting 8»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
+«hierarchies/coverage 23»
+[kanon_run_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/all_found 10»
 [kanon_run_classes] AS «frequency/all_found 11»
 SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[census] AS [whole]) AS [there0], «frequency/all_found 8» AS [found0], (SELECT COUNT_BIG(*) FROM [kanon_run_classes] AS [whole]) AS [there1], «frequency/all_found 9» AS [found1];
@@ -4213,11 +4126,11 @@ SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[census] AS [whole]) AS 
 
 -- evaluate/achieved
 «hierarchies/range 1»
-«hierarchies/nesting 8»
+«hierarchies/coverage 23»
 [kanon_run_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 [kanon_run_classes] AS «frequency/all_found 11»,
 «frequency/population/overlap 2»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/all_found 10»
 [kanon_run_labels1] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 «frequency/population/coverage 2»
@@ -4296,11 +4209,11 @@ SELECT COUNT_BIG(*) AS [unknown_rows] FROM [clinic].[other] AS [checked] WHERE [
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
-«hierarchies/nesting 5»
+«hierarchies/coverage 18»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -4310,10 +4223,10 @@ SELECT COUNT_BIG(*) AS [unknown_rows] FROM [clinic].[other] AS [checked] WHERE [
 «evaluate/achieved 14»
 «hierarchies/range 7»
 «hierarchies/range 8»
-«hierarchies/blank_ends 54»
-«hierarchies/nesting 7»
-[kanon_run_widths_domain1] AS «hierarchies/blank_ends 53»,
-«hierarchies/coverage 20»
+«hierarchies/blank_ends 55»
+«hierarchies/coverage 21»
+[kanon_run_widths_domain1] AS «hierarchies/blank_ends 54»,
+«hierarchies/coverage 22»
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], MAX([all_size]) AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 5 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 5 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MIN([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN [m1] > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN [m1] > 1.20000000000000016e-08 THEN 0 ELSE [class_rows] END) AS [violating_rows1], MAX(CASE WHEN [m2] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m2] AS FLOAT) END) AS [worst2], SUM(CASE WHEN CASE WHEN [m2] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m2] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded2], SUM(CASE WHEN [m2] >= [class_size] AND [m2] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m2] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m2] AS FLOAT) THEN 0 ELSE 1 END) AS [violating_classes2], SUM(CASE WHEN [m2] >= [class_size] AND [m2] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m2] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m2] AS FLOAT) THEN 0 ELSE [class_rows] END) AS [violating_rows2] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [all_size] AS [all_size], [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], [m2] AS [m2], CASE WHEN ([m0] >= 5) AND ([m1] > 1.20000000000000016e-08) AND ([m2] >= [class_size] AND [m2] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m2] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m2] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [widened].*, 1.20000000000000000e+01 * (1 - [class_loss]) - 3.00000000000000000e+00 * CASE WHEN [m1_own] >= 5 THEN 0 WHEN [m1_own] > 0 THEN 1 / CAST([m1_own] AS FLOAT) ELSE 1 END AS [m1] FROM (SELECT [classes].[k0] AS [k0], [classes].[k1] AS [k1], [classes].[class_rows] AS [class_rows], [classes].[class_size] AS [class_size], [classes].[all_size] AS [all_size], [classes].[m0] AS [m0], [classes].[m1_own] AS [m1_own], [classes].[m2] AS [m2], CAST«evaluate/achieved 15» / 1.38629436111989057e+00 AS [class_loss] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [base].[all_size] AS [all_size], [base].[x0] AS [x0], [base].[x1] AS [x1], [values0].[m0] AS [m0], [values0].[m1_own] AS [m1_own], [values1].[m2] AS [m2] FROM (SELECT [q0] AS [k0], [q1] AS [k1], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], COUNT_BIG(DISTINCT [unit]) AS [class_size], SUM(COUNT_BIG(DISTINCT [unit])) OVER () AS [all_size], MIN(CAST(CAST([q0] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x0], MIN(CAST(CAST([q1] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x1] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], [checked].[person] AS [unit], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1]) AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MIN([x0]) AS [x0], MIN([x1]) AS [x1], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m1_own] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [x0] AS [x0], [x1] AS [x1] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN(CAST(CAST([q0] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x0], MIN(CAST(CAST([q1] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x1] FROM «evaluate/achieved 16» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1]) JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MIN([x0]) AS [x0], MIN([x1]) AS [x1], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m2] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [x0] AS [x0], [x1] AS [x1] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN(CAST(CAST([q0] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x0], MIN(CAST(CAST([q1] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x1] FROM «evaluate/achieved 17» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values1] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values1].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values1].[k1])) AS [classes] LEFT JOIN «evaluate/achieved 18» AS [sizes0] ON [classes].[x0] = [sizes0].[code] LEFT JOIN «evaluate/achieved 19» AS [sizes1] ON [classes].[x1] = [sizes1].[code]) AS [widened]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
 
 -- engines/scratch/record
@@ -4332,31 +4245,23 @@ INSERT INTO [kanon_scratch].[kanon_run_domain0] VALUES
 -- hierarchies/lookup_rows
 «hierarchies/lookup_rows 1»
 INTO [kanon_scratch].[kanon_run_lookup0]
-FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_scratch].[kanon_run_domain0]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0];
+FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_scratch].[kanon_run_domain0]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0];
 
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_domain0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
 
--- hierarchies/nesting
-SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_scratch].[kanon_run_domain0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
-
 -- hierarchies/coverage
 «hierarchies/coverage 1»;
 
--- frequency/widest
-SELECT 0 AS [attribute], 0 AS [level], MAX([c0]) AS [most_labels], MAX([d0]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup0] AS [labelled]
+-- frequency/label_numbers
+«frequency/label_numbers 1»
 UNION ALL
-SELECT 0 AS [attribute], 1 AS [level], MAX([c1]) AS [most_labels], MAX([c1]) AS [most_siblings] FROM [kanon_scratch].[kanon_run_lookup0] AS [labelled];
+«frequency/label_numbers 2»;
 
 -- frequency/encode
 SELECT [lookup0].[c1] AS [code0], [lookup0].[c0] AS [code1], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_frequency]
 «frequency/encode 1»;
-
--- frequency/marginals
-«frequency/marginals 1»
-UNION ALL
-«frequency/marginals 2»;
 
 -- «evaluate/node 27»
 (SELECT [widened].*, 1.20000000000000000e+03 * (1 - [class_loss]) - 3.00000000000000000e+03 * CASE WHEN [class_size] >= 5 THEN 0 WHEN [class_size] > 0 THEN 1 / CAST([class_size] AS FLOAT) ELSE 1 END AS [m0] FROM (SELECT [classes].[class_rows] AS [class_rows], [classes].[class_size] AS [class_size], [classes].[z0] AS [z0], CAST((0.00000000000000000e+00 + CASE WHEN [classes].[x0] IS NULL THEN 0 ELSE LOG(CAST([sizes0].[label_size] AS FLOAT)) END) AS FLOAT) / 1.60943791243410028e+00 AS [class_loss] FROM (SELECT CAST(SUM([row_count]) AS BIGINT) AS [class_rows], CAST(SUM([row_count]) AS BIGINT) AS [class_size], MIN([code0]) AS [z0], MIN([code0]) AS [x0] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code0]) AS [classes] LEFT JOIN (SELECT DISTINCT [c1] AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup0]) AS [sizes0] ON [classes].[x0] = [sizes0].[code]) AS [widened])
@@ -4404,46 +4309,46 @@ WITH [kanon_run_beliefs0_counted_source] AS «hierarchies/range 11»,
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1])
 SELECT COUNT_BIG(*) AS [out_of_range] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_beliefs0_vectors]) AS [distinct_values] WHERE NOT [value] IS NULL AND NOT (CAST([value] AS FLOAT) > -1000000000000000 AND CAST([value] AS FLOAT) < 1000000000000000);
 
--- «hierarchies/blank_ends 57»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_beliefs0_vectors]) AS [distinct_values]) AS [labelled])
+-- «hierarchies/blank_ends 61»
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_beliefs0_vectors] GROUP BY [q0]) AS [distinct_values]) AS [labelled])
+
+-- «hierarchies/blank_ends 60»
+[kanon_run_beliefs0_lookup0] AS «hierarchies/blank_ends 61»
 
 -- hierarchies/blank_ends
 «hierarchies/range 10»
 «hierarchies/range 12»
 «hierarchies/range 13»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
-[kanon_run_beliefs0_lookup0] AS «hierarchies/blank_ends 57»
+«hierarchies/blank_ends 60»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_beliefs0_lookup0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/blank_ends
-WITH [kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 53»
+WITH [kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 54»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_beliefs0_domain1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
-
--- «hierarchies/nesting 9»
-[kanon_run_beliefs0_lookup0] AS «hierarchies/blank_ends 57»,
 
 -- hierarchies/nesting
 «hierarchies/range 10»
 «hierarchies/range 12»
 «hierarchies/range 13»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
-«hierarchies/nesting 9»
-[kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 53»
-SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_beliefs0_lookup0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
-UNION ALL
-SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_beliefs0_domain1] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
+«hierarchies/blank_ends 60»
+SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_beliefs0_lookup0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
 
--- «hierarchies/coverage 22»
-(SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_beliefs0_vectors]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_beliefs0_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
+-- «hierarchies/coverage 25»
+[kanon_run_beliefs0_lookup0] AS «hierarchies/blank_ends 61»,
+
+-- «hierarchies/coverage 26»
+(SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_beliefs0_vectors] GROUP BY [q1]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_beliefs0_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
 «hierarchies/range 10»
 «hierarchies/range 12»
 «hierarchies/range 13»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
-«hierarchies/nesting 9»
-[kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 53»,
-[kanon_run_beliefs0_lookup1] AS «hierarchies/coverage 22»
+«hierarchies/coverage 25»
+[kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 54»,
+[kanon_run_beliefs0_lookup1] AS «hierarchies/coverage 26»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs0_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs0_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_beliefs0_vectors] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs0_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs0_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_beliefs0_vectors] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
@@ -4452,7 +4357,7 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs0_lookup1])
 [kanon_run_beliefs0_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_beliefs0_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_beliefs0_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_beliefs0_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 
 -- «frequency/population/ambiguous 5»
-[kanon_run_beliefs0_lookup1] AS «hierarchies/coverage 22»,
+[kanon_run_beliefs0_lookup1] AS «hierarchies/coverage 26»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_beliefs0_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_beliefs0_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_beliefs0_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label])
@@ -4462,9 +4367,9 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs0_lookup1])
 «hierarchies/range 12»
 «hierarchies/range 13»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
-«hierarchies/nesting 9»
+«hierarchies/coverage 25»
 «frequency/population/ambiguous 4»
-[kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 5»
 [kanon_run_beliefs0_labels1] AS «frequency/population/ambiguous 6»
 SELECT 0 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_beliefs0_labels0] GROUP BY [label]) AS [meant]
@@ -4494,11 +4399,11 @@ SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) 
 «hierarchies/range 12»
 «hierarchies/range 13»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
-«hierarchies/nesting 9»
+«hierarchies/coverage 25»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-[kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -4535,11 +4440,11 @@ SELECT COUNT_BIG(*) AS [shared] FROM (SELECT COUNT_BIG(*) AS [class_count] FROM 
 «hierarchies/range 12»
 «hierarchies/range 13»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
-«hierarchies/nesting 9»
+«hierarchies/coverage 25»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-[kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -4567,11 +4472,11 @@ SELECT CASE WHEN [persons] >= 5 THEN [prior_tenth] END AS [prior_from], CASE WHE
 «hierarchies/range 12»
 «hierarchies/range 13»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
-«hierarchies/nesting 9»
+«hierarchies/coverage 25»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-[kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -4599,43 +4504,43 @@ WITH [kanon_run_beliefs1_counted_source] AS «hierarchies/range 11»,
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1])
 SELECT COUNT_BIG(*) AS [out_of_range] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_beliefs1_vectors]) AS [distinct_values] WHERE NOT [value] IS NULL AND NOT (CAST([value] AS FLOAT) > -1000000000000000 AND CAST([value] AS FLOAT) < 1000000000000000);
 
--- «hierarchies/blank_ends 58»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_beliefs1_vectors]) AS [distinct_values]) AS [labelled])
+-- «hierarchies/blank_ends 63»
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_beliefs1_vectors] GROUP BY [q0]) AS [distinct_values]) AS [labelled])
+
+-- «hierarchies/blank_ends 62»
+[kanon_run_beliefs1_lookup0] AS «hierarchies/blank_ends 63»
 
 -- hierarchies/blank_ends
 «hierarchies/range 14»
 «hierarchies/range 15»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
-[kanon_run_beliefs1_lookup0] AS «hierarchies/blank_ends 58»
+«hierarchies/blank_ends 62»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_beliefs1_lookup0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/blank_ends
-WITH [kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 53»
+WITH [kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 54»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_beliefs1_domain1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
-
--- «hierarchies/nesting 10»
-[kanon_run_beliefs1_lookup0] AS «hierarchies/blank_ends 58»,
 
 -- hierarchies/nesting
 «hierarchies/range 14»
 «hierarchies/range 15»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
-«hierarchies/nesting 10»
-[kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 53»
-SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_beliefs1_lookup0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
-UNION ALL
-SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_beliefs1_domain1] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
+«hierarchies/blank_ends 62»
+SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_beliefs1_lookup0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
 
--- «hierarchies/coverage 23»
-(SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_beliefs1_vectors]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_beliefs1_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
+-- «hierarchies/coverage 27»
+[kanon_run_beliefs1_lookup0] AS «hierarchies/blank_ends 63»,
+
+-- «hierarchies/coverage 28»
+(SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_beliefs1_vectors] GROUP BY [q1]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_beliefs1_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
 «hierarchies/range 14»
 «hierarchies/range 15»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
-«hierarchies/nesting 10»
-[kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 53»,
-[kanon_run_beliefs1_lookup1] AS «hierarchies/coverage 23»
+«hierarchies/coverage 27»
+[kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 54»,
+[kanon_run_beliefs1_lookup1] AS «hierarchies/coverage 28»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs1_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs1_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_beliefs1_vectors] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs1_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs1_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_beliefs1_vectors] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
@@ -4644,7 +4549,7 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs1_lookup1])
 [kanon_run_beliefs1_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_beliefs1_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_beliefs1_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_beliefs1_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 
 -- «frequency/population/ambiguous 8»
-[kanon_run_beliefs1_lookup1] AS «hierarchies/coverage 23»,
+[kanon_run_beliefs1_lookup1] AS «hierarchies/coverage 28»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_beliefs1_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_beliefs1_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_beliefs1_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label])
@@ -4653,9 +4558,9 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs1_lookup1])
 «hierarchies/range 14»
 «hierarchies/range 15»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
-«hierarchies/nesting 10»
+«hierarchies/coverage 27»
 «frequency/population/ambiguous 7»
-[kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 8»
 [kanon_run_beliefs1_labels1] AS «frequency/population/ambiguous 9»
 SELECT 0 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_beliefs1_labels0] GROUP BY [label]) AS [meant]
@@ -4684,11 +4589,11 @@ SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) 
 «hierarchies/range 14»
 «hierarchies/range 15»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
-«hierarchies/nesting 10»
+«hierarchies/coverage 27»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-[kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -4724,11 +4629,11 @@ SELECT COUNT_BIG(*) AS [shared] FROM (SELECT COUNT_BIG(*) AS [class_count] FROM 
 «hierarchies/range 14»
 «hierarchies/range 15»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
-«hierarchies/nesting 10»
+«hierarchies/coverage 27»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-[kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -4749,11 +4654,11 @@ SELECT CASE WHEN [persons] >= 5 THEN [prior_tenth] END AS [prior_from], CASE WHE
 «hierarchies/range 14»
 «hierarchies/range 15»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
-«hierarchies/nesting 10»
+«hierarchies/coverage 27»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-[kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -4774,11 +4679,11 @@ SELECT SUM([people]) AS [people], SUM([exposed_persons]) AS [exposed_persons], S
 «hierarchies/range 12»
 «hierarchies/range 13»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
-«hierarchies/nesting 9»
+«hierarchies/coverage 25»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-[kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -4795,11 +4700,11 @@ SELECT SUM([people]) AS [people], SUM([exposed_persons]) AS [exposed_persons], S
 [kanon_run_beliefs1_counted_source] AS «hierarchies/range 11»,
 «hierarchies/range 15»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
-«hierarchies/nesting 10»
+«hierarchies/coverage 27»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-[kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -4819,40 +4724,40 @@ SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied
 WITH [kanon_run_consistency_records] AS «hierarchies/range 6»
 SELECT COUNT_BIG(*) AS [out_of_range] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_consistency_records]) AS [distinct_values] WHERE NOT [value] IS NULL AND NOT (CAST([value] AS FLOAT) > -1000000000000000 AND CAST([value] AS FLOAT) < 1000000000000000);
 
--- «hierarchies/blank_ends 59»
+-- «hierarchies/blank_ends 64»
 WITH [kanon_run_consistency_records] AS «hierarchies/range 6»,
 
--- «hierarchies/blank_ends 60»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_consistency_records]) AS [distinct_values]) AS [labelled])
+-- «hierarchies/blank_ends 66»
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_consistency_records] GROUP BY [q0]) AS [distinct_values]) AS [labelled])
+
+-- «hierarchies/blank_ends 65»
+[kanon_run_consistency_lookup0] AS «hierarchies/blank_ends 66»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 59»
-[kanon_run_consistency_lookup0] AS «hierarchies/blank_ends 60»
+«hierarchies/blank_ends 64»
+«hierarchies/blank_ends 65»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_consistency_lookup0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/blank_ends
-WITH [kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»
+WITH [kanon_run_consistency_domain1] AS «hierarchies/blank_ends 54»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_consistency_domain1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
 
--- «hierarchies/nesting 11»
-[kanon_run_consistency_lookup0] AS «hierarchies/blank_ends 60»,
-
 -- hierarchies/nesting
-«hierarchies/blank_ends 59»
-«hierarchies/nesting 11»
-[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»
-SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_consistency_lookup0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
-UNION ALL
-SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_consistency_domain1] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
+«hierarchies/blank_ends 64»
+«hierarchies/blank_ends 65»
+SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_consistency_lookup0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
 
--- «hierarchies/coverage 24»
-(SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_consistency_records]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_consistency_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
+-- «hierarchies/coverage 29»
+[kanon_run_consistency_lookup0] AS «hierarchies/blank_ends 66»,
+
+-- «hierarchies/coverage 30»
+(SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_consistency_records] GROUP BY [q1]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_consistency_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 59»
-«hierarchies/nesting 11»
-[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
-[kanon_run_consistency_lookup1] AS «hierarchies/coverage 24»
+«hierarchies/blank_ends 64»
+«hierarchies/coverage 29»
+[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 54»,
+[kanon_run_consistency_lookup1] AS «hierarchies/coverage 30»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_consistency_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistency_records] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_consistency_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistency_records] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
@@ -4861,16 +4766,16 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_lookup
 [kanon_run_consistency_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_consistency_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_consistency_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_consistency_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 
 -- «frequency/population/ambiguous 11»
-[kanon_run_consistency_lookup1] AS «hierarchies/coverage 24»,
+[kanon_run_consistency_lookup1] AS «hierarchies/coverage 30»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_consistency_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_consistency_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_consistency_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label])
 
 -- frequency/population/ambiguous
-«hierarchies/blank_ends 59»
-«hierarchies/nesting 11»
+«hierarchies/blank_ends 64»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 10»
-[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 11»
 [kanon_run_consistency_labels1] AS «frequency/population/ambiguous 12»
 SELECT 0 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_consistency_labels0] GROUP BY [label]) AS [meant]
@@ -4881,9 +4786,9 @@ SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) 
 (SELECT [kanon_source].[age] AS [q0], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], COUNT_BIG(*) AS [row_count] FROM [clinic].[other] AS [kanon_source] GROUP BY [kanon_source].[age], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)
 
 -- frequency/all_found
-«hierarchies/blank_ends 59»
-«hierarchies/nesting 11»
-[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
+«hierarchies/blank_ends 64»
+«hierarchies/coverage 29»
+[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 11»
 [kanon_run_consistency_rows] AS «frequency/all_found 12»
 SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[visits] AS [whole]) AS [there0], (SELECT SUM([own].[row_count]) FROM [kanon_run_consistency_records] AS [own] JOIN [kanon_run_consistency_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_consistency_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value])) AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there1], (SELECT SUM([own].[row_count]) FROM [kanon_run_consistency_rows] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_consistency_rows]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_consistency_rows]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value])) AS [found1];
@@ -4901,7 +4806,7 @@ SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[visits] AS [whole]) AS 
 (SELECT [classes].[q0] AS [q0], [classes].[q1] AS [q1], [classes].[l0] AS [l0], [classes].[l1] AS [l1], CASE WHEN [classes].[is_top] = 1 THEN CAST(0 AS BIGINT) ELSE CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [classes].[l0] IS NULL THEN 1 ELSE 0 END, [classes].[l0], CASE WHEN [classes].[l1] IS NULL THEN 1 ELSE 0 END, [classes].[l1]) AS BIGINT) END AS [place], [counted].[row_count] AS [row_count] FROM [kanon_run_consistency_classes] AS [classes] JOIN [kanon_run_consistency_rows] AS [counted] ON EXISTS(SELECT [classes].[q0] INTERSECT SELECT [counted].[q0]) AND EXISTS(SELECT [classes].[q1] INTERSECT SELECT [counted].[q1]))
 
 -- evaluate/consistency/sizes
-«hierarchies/blank_ends 59»
+«hierarchies/blank_ends 64»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
@@ -4933,16 +4838,16 @@ SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_numbered] AS [vectors]) 
 [kanon_run_consistency_edges] AS «evaluate/consistency/summary 8»
 
 -- evaluate/consistency/summary
-«hierarchies/blank_ends 59»
+«hierarchies/blank_ends 64»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-«hierarchies/nesting 11»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
-[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4951,16 +4856,16 @@ SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_numbered] AS [vectors]) 
 SELECT (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistency_numbered] AS [vectors]) AS [all_records], (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistency_shown] AS [shown]) AS [all_rows], COALESCE(SUM(CASE WHEN [record_edge] = 1 THEN [records] ELSE 0 END), 0) AS [known_records], COALESCE(SUM(CASE WHEN [row_edge] = 1 THEN [released] ELSE 0 END), 0) AS [known_rows], COALESCE(MAX([degree]), 0) AS [degree], COALESCE(SUM(CASE WHEN [row_edge] = 1 AND [released] > [of_row] THEN [released] - [of_row] ELSE 0 END), 0) AS [missing_records] FROM (SELECT [records] AS [records], [released] AS [released], COUNT_BIG(*) OVER (PARTITION BY [vector]) AS [degree], SUM([records]) OVER (PARTITION BY [place]) AS [of_row], ROW_NUMBER() OVER (PARTITION BY [vector] ORDER BY CASE WHEN [place] IS NULL THEN 1 ELSE 0 END, [place]) AS [record_edge], ROW_NUMBER() OVER (PARTITION BY [place] ORDER BY CASE WHEN [vector] IS NULL THEN 1 ELSE 0 END, [vector]) AS [row_edge] FROM [kanon_run_consistency_edges] AS [edges]) AS [beside];
 
 -- evaluate/consistency/graph
-«hierarchies/blank_ends 59»
+«hierarchies/blank_ends 64»
 «evaluate/consistency/sizes 1»
-«hierarchies/nesting 11»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
 «evaluate/consistency/summary 3»
-[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4974,11 +4879,11 @@ WITH [kanon_run_consistency_classes] AS «frequency/all_found 6»,
 «evaluate/consistency/summary 1»
 [kanon_run_consistency_records] AS «hierarchies/range 6»,
 «evaluate/consistency/sizes 1»
-«hierarchies/nesting 11»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
-[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4989,7 +4894,7 @@ WITH [kanon_run_consistency_classes] AS «frequency/all_found 6»,
 SELECT CAST(N'0' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'0' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1])
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 2 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MIN([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN [m1] >= 2 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN [m1] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows1], MIN([m2]) AS [worst2], SUM(CASE WHEN [m2] IS NULL THEN 1 ELSE 0 END) AS [unbounded2], SUM(CASE WHEN [m2] >= 2 THEN 0 ELSE 1 END) AS [violating_classes2], SUM(CASE WHEN [m2] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows2], MIN([m3]) AS [worst3], SUM(CASE WHEN [m3] IS NULL THEN 1 ELSE 0 END) AS [unbounded3], SUM(CASE WHEN [m3] >= 2 THEN 0 ELSE 1 END) AS [violating_classes3], SUM(CASE WHEN [m3] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows3] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], [m2] AS [m2], [m3] AS [m3], CASE WHEN ([m0] >= 2) AND ([m1] >= 2) AND ([m2] >= 2) AND ([m3] >= 2) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0], [values0].[m1] AS [m1], [values0].[m2] AS [m2], [values0].[m3] AS [m3] FROM «evaluate/achieved 20» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MIN(CASE WHEN [records] < [fewest_rows] THEN [records] ELSE [fewest_rows] END) AS [m0], MIN([fewest_rows]) AS [m1], MIN([records]) AS [m2], MIN([fewest_matches]) AS [m3] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [records] AS [records], [fewest_rows] AS [fewest_rows], [fewest_matches] AS [fewest_matches] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN([records]) AS [records], MIN([fewest_rows]) AS [fewest_rows], MIN([fewest_matches]) AS [fewest_matches] FROM (SELECT [shown].[q0] AS [q0], [shown].[q1] AS [q1], 1 AS [value_code], 0 AS [reference_share], COALESCE([counted].[records], 0) AS [records], COALESCE([counted].[fewest_rows], 0) AS [fewest_rows], COALESCE(CAST([matches].[l1] AS BIGINT), 0) AS [fewest_matches], 1 AS [row_count] FROM [kanon_run_consistency_shown] AS [shown] LEFT JOIN [kanon_run_consistency_counted] AS [counted] ON [shown].[place] = [counted].[place] LEFT JOIN [kanon_run_consistency_matches] AS [matches] ON [shown].[place] = CAST([matches].[l0] AS BIGINT)) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
 
--- «hierarchies/blank_ends 61»
+-- «hierarchies/blank_ends 67»
 (
 SELECT CAST(N'a' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'y' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1], CAST(N'x' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3]
 UNION ALL
@@ -4998,29 +4903,23 @@ UNION ALL
 SELECT CAST(N'b\' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'w' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1], CAST(N'z' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3])
 
 -- hierarchies/blank_ends
-WITH [kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 61»
+WITH [kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 67»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_domain_sensitive0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l2] COLLATE Latin1_General_BIN2, 1) = N' ';
 
--- hierarchies/nesting
-WITH [kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 61»
-SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_domain_sensitive0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
-UNION ALL
-SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l1] AS [l1] FROM [kanon_run_domain_sensitive0] WHERE NOT [l1] IS NULL GROUP BY [l1] HAVING COUNT_BIG(DISTINCT [l2]) > 1) AS [split];
-
--- «hierarchies/coverage 25»
+-- «hierarchies/coverage 31»
 WITH [kanon_run_raw0] AS (SELECT CAST([original].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [v0], COUNT_BIG(*) AS [row_count] FROM [clinic].[visits] AS [original] GROUP BY CAST([original].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2),
 
--- «hierarchies/coverage 26»
-(SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[d1], 0) AS [d1], COALESCE([labelled].[s1], 1) AS [s1], [labelled].[l2], COALESCE([labelled].[c2], 0) AS [c2], COALESCE([labelled].[s2], 1) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT DISTINCT [v0] AS [value] FROM [kanon_run_raw0]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2] AS [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2] FROM [kanon_run_domain_sensitive0]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
+-- «hierarchies/coverage 32»
+(SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[d1], 0) AS [d1], COALESCE([labelled].[s1], 1) AS [s1], [labelled].[l2], COALESCE([labelled].[c2], 0) AS [c2], COALESCE([labelled].[s2], 1) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [v0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_raw0] GROUP BY [v0]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2] AS [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2] FROM [kanon_run_domain_sensitive0]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
--- «hierarchies/coverage 27»
+-- «hierarchies/coverage 33»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup_sensitive0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup_sensitive0] AS [labels] JOIN (SELECT [v0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_raw0] GROUP BY [v0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 
 -- hierarchies/coverage
-«hierarchies/coverage 25»
-[kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 61»,
-[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 26»
-«hierarchies/coverage 27»;
+«hierarchies/coverage 31»
+[kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 67»,
+[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 32»
+«hierarchies/coverage 33»;
 
 -- «evaluate/achieved 21»
 [kanon_run_reference0] AS (SELECT [value] AS [reference_value], COALESCE(CAST([reference_count] AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [reference_share], [group1], COALESCE(CAST(SUM([reference_count]) OVER (PARTITION BY [group1]) AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [group_share1], [group2], COALESCE(CAST(SUM([reference_count]) OVER (PARTITION BY [group2]) AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [group_share2] FROM (SELECT [counts].[value] AS [value], [counts].[reference_count] AS [reference_count], [lookup].[c1] AS [group1], [lookup].[c2] AS [group2] FROM «evaluate/achieved 8» AS [counts] LEFT JOIN [kanon_run_lookup_sensitive0] AS [lookup] ON EXISTS(SELECT [counts].[value] INTERSECT SELECT [lookup].[value])) AS [value_counts])
@@ -5029,43 +4928,43 @@ SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup_sensitive0]
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN (NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], CASE WHEN SUM([value_count]) > 0 AND SUM(CASE WHEN [value_count] > 0 AND [group1] IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 7» / 3 ELSE NULL END AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [group1] AS [group1], [group_share1] AS [group_share1], [group2] AS [group2], [group_share2] AS [group_share2], SUM([value_count]) OVER (PARTITION BY [k0], [k1]) AS [class_total], SUM([value_count]) OVER (PARTITION BY [k0], [k1], [group1]) AS [group_total1], SUM([value_count]) OVER (PARTITION BY [k0], [k1], [group2]) AS [group_total2] FROM (SELECT [held].[k0] AS [k0], [held].[k1] AS [k1], [held].[value_code] AS [value_code], [held].[value_rows] AS [value_rows], [held].[value_count] AS [value_count], COALESCE([reference].[reference_share], 0) AS [reference_share], [reference].[group1] AS [group1], [reference].[group_share1] AS [group_share1], [reference].[group2] AS [group2], [reference].[group_share2] AS [group_share2] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], CAST(COUNT_BIG(*) AS BIGINT) AS [value_rows], CAST(COUNT_BIG(*) AS BIGINT) AS [value_count] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value_code], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [held] LEFT JOIN [kanon_run_reference0] AS [reference] ON EXISTS(SELECT [held].[value_code] INTERSECT SELECT [reference].[reference_value])) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked]
 
 -- evaluate/achieved
-«hierarchies/coverage 25»
-[kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 61»,
-[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 26»,
+«hierarchies/coverage 31»
+[kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 67»,
+[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 32»,
 «evaluate/achieved 21»
 «evaluate/achieved 22»;
 
--- «hierarchies/blank_ends 63»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 6» END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [v0] AS [value] FROM [kanon_run_raw0]) AS [distinct_values]) AS [labelled])
+-- «hierarchies/blank_ends 69»
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 6» END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [v0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_raw0] GROUP BY [v0]) AS [distinct_values]) AS [labelled])
 
--- «hierarchies/blank_ends 62»
-[kanon_run_lookup_sensitive0] AS «hierarchies/blank_ends 63»
+-- «hierarchies/blank_ends 68»
+[kanon_run_lookup_sensitive0] AS «hierarchies/blank_ends 69»
 
 -- hierarchies/blank_ends
-«hierarchies/coverage 25»
-«hierarchies/blank_ends 62»
+«hierarchies/coverage 31»
+«hierarchies/blank_ends 68»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup_sensitive0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l2] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/nesting
-«hierarchies/coverage 25»
-«hierarchies/blank_ends 62»
+«hierarchies/coverage 31»
+«hierarchies/blank_ends 68»
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_lookup_sensitive0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
 UNION ALL
 SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l1] AS [l1] FROM [kanon_run_lookup_sensitive0] WHERE NOT [l1] IS NULL GROUP BY [l1] HAVING COUNT_BIG(DISTINCT [l2]) > 1) AS [split];
 
 -- hierarchies/coverage
-«hierarchies/coverage 25»
-«hierarchies/blank_ends 62»
-«hierarchies/coverage 27»;
+«hierarchies/coverage 31»
+«hierarchies/blank_ends 68»
+«hierarchies/coverage 33»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 25»
-«hierarchies/blank_ends 62»
+«hierarchies/coverage 31»
+«hierarchies/blank_ends 68»
 SELECT SUM(CASE WHEN [l1] <> N'*' THEN 1 ELSE 0 END) AS [others1], SUM(CASE WHEN [l2] <> N'*' THEN 1 ELSE 0 END) AS [others2] FROM [kanon_run_lookup_sensitive0] AS [checked];
 
 -- evaluate/achieved
-«hierarchies/coverage 25»
-[kanon_run_lookup_sensitive0] AS «hierarchies/blank_ends 63»,
+«hierarchies/coverage 31»
+[kanon_run_lookup_sensitive0] AS «hierarchies/blank_ends 69»,
 «evaluate/achieved 21»
 «evaluate/achieved 22»;
 
@@ -5075,43 +4974,43 @@ SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied
 -- disclosure/invariance
 WITH [kanon_run_with_earlier_rows] AS (SELECT [person] AS [person], [value] AS [value], DENSE_RANK() OVER (ORDER BY CASE WHEN [k0] IS NULL THEN 1 ELSE 0 END, [k0], CASE WHEN [k1] IS NULL THEN 1 ELSE 0 END, [k1]) AS [class_id] FROM (SELECT [checked].[age] AS [k0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [k1], [checked].[person] AS [person], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value] FROM [clinic].[before] AS [checked]) AS [earlier_table]), [kanon_run_with_present_rows] AS (SELECT [person] AS [person], [value] AS [value], DENSE_RANK() OVER (ORDER BY CASE WHEN [k0] IS NULL THEN 1 ELSE 0 END, [k0], CASE WHEN [k1] IS NULL THEN 1 ELSE 0 END, [k1]) AS [class_id] FROM (SELECT [checked].[age] AS [k0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [k1], [checked].[person] AS [person], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value] FROM [clinic].[other] AS [checked]) AS [present_table]), [kanon_run_with_earlier_classes] AS (SELECT [class_id] AS [class_id], COUNT_BIG(*) AS [class_rows], COUNT_BIG(DISTINCT [value]) AS [class_values] FROM [kanon_run_with_earlier_rows] AS [earlier_rows] GROUP BY [class_id]), [kanon_run_with_present_classes] AS (SELECT [class_id] AS [class_id], COUNT_BIG(*) AS [class_rows], COUNT_BIG(DISTINCT [value]) AS [class_values] FROM [kanon_run_with_present_rows] AS [present_rows] GROUP BY [class_id]), [kanon_run_with_moves] AS (SELECT [older].[class_id] AS [earlier_class], [newer].[class_id] AS [present_class], COUNT_BIG(*) AS [persons] FROM [kanon_run_with_earlier_rows] AS [older] JOIN [kanon_run_with_present_rows] AS [newer] ON [older].[person] = [newer].[person] GROUP BY [older].[class_id], [newer].[class_id]), [kanon_run_with_common] AS (SELECT [moves].[earlier_class] AS [earlier_class], [moves].[present_class] AS [present_class], COUNT_BIG(*) AS [common_values] FROM [kanon_run_with_moves] AS [moves] JOIN (SELECT DISTINCT [class_id] AS [class_id], [value] AS [value] FROM [kanon_run_with_earlier_rows] AS [earlier_rows]) AS [older] ON [older].[class_id] = [moves].[earlier_class] JOIN (SELECT DISTINCT [class_id] AS [class_id], [value] AS [value] FROM [kanon_run_with_present_rows] AS [present_rows]) AS [newer] ON [newer].[class_id] = [moves].[present_class] AND [newer].[value] = [older].[value] GROUP BY [moves].[earlier_class], [moves].[present_class]), [kanon_run_with_repeated] AS (SELECT [person] FROM [kanon_run_with_earlier_rows] AS [earlier_rows] WHERE NOT [person] IS NULL GROUP BY [person] HAVING COUNT_BIG(*) > 1 UNION ALL SELECT [person] FROM [kanon_run_with_present_rows] AS [present_rows] WHERE NOT [person] IS NULL GROUP BY [person] HAVING COUNT_BIG(*) > 1), [kanon_run_with_violating] AS (SELECT [class_rows] FROM [kanon_run_with_earlier_classes] AS [earlier_classes] WHERE [class_rows] <> [class_values] OR [class_rows] < 2 UNION ALL SELECT [class_rows] FROM [kanon_run_with_present_classes] AS [present_classes] WHERE [class_rows] <> [class_values] OR [class_rows] < 2) SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_with_repeated] AS [repeated]) AS [repeated_persons], (SELECT COUNT_BIG(*) FROM [kanon_run_with_violating] AS [violating]) AS [violating_classes], (SELECT SUM([class_rows]) FROM [kanon_run_with_violating] AS [violating]) AS [violating_rows], (SELECT MIN([class_rows]) FROM [kanon_run_with_earlier_classes] AS [earlier_classes]) AS [smallest_earlier], (SELECT MIN([class_rows]) FROM [kanon_run_with_present_classes] AS [present_classes]) AS [smallest_present], (SELECT COUNT_BIG(*) FROM [kanon_run_with_earlier_classes] AS [earlier_classes] WHERE [class_rows] <> [class_values]) + (SELECT COUNT_BIG(*) FROM [kanon_run_with_present_classes] AS [present_classes] WHERE [class_rows] <> [class_values]) AS [repeating_classes], (SELECT SUM([moves].[persons]) FROM [kanon_run_with_moves] AS [moves] JOIN [kanon_run_with_earlier_classes] AS [earlier_classes] ON [earlier_classes].[class_id] = [moves].[earlier_class] JOIN [kanon_run_with_present_classes] AS [present_classes] ON [present_classes].[class_id] = [moves].[present_class] LEFT JOIN [kanon_run_with_common] AS [common] ON [common].[earlier_class] = [moves].[earlier_class] AND [common].[present_class] = [moves].[present_class] WHERE COALESCE([common].[common_values], 0) <> [earlier_classes].[class_values] OR COALESCE([common].[common_values], 0) <> [present_classes].[class_values]) AS [changed_persons], (SELECT SUM([persons]) FROM [kanon_run_with_moves] AS [moves]) AS [common_persons], (SELECT COUNT_BIG([person]) FROM [kanon_run_with_earlier_rows] AS [earlier_rows]) AS [earlier_persons], (SELECT COUNT_BIG([person]) FROM [kanon_run_with_present_rows] AS [present_rows]) AS [present_persons], (SELECT SUM(CASE WHEN [older_rows] > 0 AND [newer_rows] > 0 THEN 1 ELSE 0 END) FROM (SELECT [person] AS [person], SUM([of_earlier]) AS [older_rows], SUM(1 - [of_earlier]) AS [newer_rows] FROM (SELECT [person], 1 AS [of_earlier] FROM [kanon_run_with_earlier_rows] AS [earlier_rows] UNION ALL SELECT [person], 0 AS [of_earlier] FROM [kanon_run_with_present_rows] AS [present_rows]) AS [every_row] WHERE NOT [person] IS NULL GROUP BY [person]) AS [every_person]) AS [persons_of_both], COALESCE((SELECT SUM([class_rows]) FROM [kanon_run_with_earlier_classes] AS [earlier_classes]), 0) + COALESCE((SELECT SUM([class_rows]) FROM [kanon_run_with_present_classes] AS [present_classes]), 0) AS [judged_rows], (SELECT COUNT_BIG(*) FROM [clinic].[before] AS [checked]) + (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [checked]) AS [all_rows];
 
--- «hierarchies/blank_ends 64»
+-- «hierarchies/blank_ends 70»
 WITH [kanon_run_downcoded0_people] AS «hierarchies/blank_ends 30»,
 
--- «hierarchies/blank_ends 66»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_downcoded0_people]) AS [distinct_values]) AS [labelled])
+-- «hierarchies/blank_ends 72»
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_downcoded0_people] GROUP BY [q0]) AS [distinct_values]) AS [labelled])
 
--- «hierarchies/blank_ends 65»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 66»
+-- «hierarchies/blank_ends 71»
+[kanon_run_lookup0] AS «hierarchies/blank_ends 72»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 64»
-«hierarchies/blank_ends 65»
+«hierarchies/blank_ends 70»
+«hierarchies/blank_ends 71»
 «hierarchies/blank_ends 43»;
 
--- «hierarchies/blank_ends 68»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded0_people]) AS [distinct_values]) AS [labelled])
+-- «hierarchies/blank_ends 74»
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_downcoded0_people] GROUP BY [q1]) AS [distinct_values]) AS [labelled])
 
--- «hierarchies/blank_ends 67»
-[kanon_run_lookup1] AS «hierarchies/blank_ends 68»
+-- «hierarchies/blank_ends 73»
+[kanon_run_lookup1] AS «hierarchies/blank_ends 74»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 64»
-«hierarchies/blank_ends 67»
+«hierarchies/blank_ends 70»
+«hierarchies/blank_ends 73»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 64»
-«hierarchies/blank_ends 65»
-«hierarchies/nesting 3»;
+«hierarchies/blank_ends 70»
+«hierarchies/blank_ends 71»
+«hierarchies/nesting 2»;
 
--- «hierarchies/coverage 28»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 66»,
+-- «hierarchies/coverage 34»
+[kanon_run_lookup0] AS «hierarchies/blank_ends 72»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 64»
-«hierarchies/coverage 28»
-«hierarchies/blank_ends 67»
+«hierarchies/blank_ends 70»
+«hierarchies/coverage 34»
+«hierarchies/blank_ends 73»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded0_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded0_people] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
@@ -5125,7 +5024,7 @@ WITH [kanon_run_downcoded0_classes] AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/blank_ends 65»
+«hierarchies/blank_ends 71»
 SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [level1].[known], 0) = 1 AND ([found].[label] IS NULL OR NOT [found].[label] IN (N'*')) THEN 1 ELSE 0 END) AS [missed0], SUM(CASE WHEN [level1].[known] IS NULL AND COALESCE([level0].[known], [level1].[known], 0) = 1 AND ([found].[label] IS NULL OR NOT [found].[label] IN (N'*')) THEN 1 ELSE 0 END) AS [missed1] FROM (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_downcoded0_classes]) AS [found] LEFT JOIN (SELECT DISTINCT CAST([l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [known] FROM [kanon_run_lookup0]) AS [level0] ON EXISTS(SELECT [found].[label] INTERSECT SELECT [level0].[label]) LEFT JOIN (SELECT DISTINCT CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [known] FROM [kanon_run_lookup0]) AS [level1] ON EXISTS(SELECT [found].[label] INTERSECT SELECT [level1].[label]);
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -5141,7 +5040,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 [kanon_run_downcoded0__labelled0] AS (SELECT DISTINCT [vectors].[q0] AS [q0], [vectors].[q1] AS [q1], [vectors].[row_count] AS [row_count], [cover].[label] AS [label0] FROM [kanon_run_downcoded0_people] AS [vectors] JOIN [kanon_run_downcoded0_cover0] AS [cover] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [cover].[value])),
 
 -- «disclosure/attacks/downcoded_facts 5»
-[kanon_run_lookup1] AS «hierarchies/blank_ends 68»,
+[kanon_run_lookup1] AS «hierarchies/blank_ends 74»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 [kanon_run_downcoded0_cover1] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 7» AS [labelled] JOIN (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_downcoded0_classes]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
@@ -5161,7 +5060,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 28»
+«hierarchies/coverage 34»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -5179,7 +5078,7 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 28»
+«hierarchies/coverage 34»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -5201,8 +5100,8 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 (SELECT SUM([own].[row_count]) FROM [kanon_run_downcoded0_classes] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_downcoded0_classes]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded0_classes]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]))
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 64»
-«hierarchies/coverage 28»
+«hierarchies/blank_ends 70»
+«hierarchies/coverage 34»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 1»
@@ -5216,8 +5115,8 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 56» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 57» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded0_lowest] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 64»
-«hierarchies/coverage 28»
+«hierarchies/blank_ends 70»
+«hierarchies/coverage 34»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 1»
@@ -5230,43 +5129,43 @@ SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] EL
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 56» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 57» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded0_minimal] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
 
--- «hierarchies/blank_ends 69»
+-- «hierarchies/blank_ends 75»
 WITH [kanon_run_downcoded1_people] AS «hierarchies/blank_ends 30»,
 
--- «hierarchies/blank_ends 71»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_downcoded1_people]) AS [distinct_values]) AS [labelled])
+-- «hierarchies/blank_ends 77»
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_downcoded1_people] GROUP BY [q0]) AS [distinct_values]) AS [labelled])
 
--- «hierarchies/blank_ends 70»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 71»
+-- «hierarchies/blank_ends 76»
+[kanon_run_lookup0] AS «hierarchies/blank_ends 77»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 69»
-«hierarchies/blank_ends 70»
+«hierarchies/blank_ends 75»
+«hierarchies/blank_ends 76»
 «hierarchies/blank_ends 43»;
 
--- «hierarchies/blank_ends 73»
-(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded1_people]) AS [distinct_values]) AS [labelled])
+-- «hierarchies/blank_ends 79»
+(SELECT [value], [value_rows], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_downcoded1_people] GROUP BY [q1]) AS [distinct_values]) AS [labelled])
 
--- «hierarchies/blank_ends 72»
-[kanon_run_lookup1] AS «hierarchies/blank_ends 73»
+-- «hierarchies/blank_ends 78»
+[kanon_run_lookup1] AS «hierarchies/blank_ends 79»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 69»
-«hierarchies/blank_ends 72»
+«hierarchies/blank_ends 75»
+«hierarchies/blank_ends 78»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 69»
-«hierarchies/blank_ends 70»
-«hierarchies/nesting 3»;
+«hierarchies/blank_ends 75»
+«hierarchies/blank_ends 76»
+«hierarchies/nesting 2»;
 
--- «hierarchies/coverage 29»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 71»,
+-- «hierarchies/coverage 35»
+[kanon_run_lookup0] AS «hierarchies/blank_ends 77»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 69»
-«hierarchies/coverage 29»
-«hierarchies/blank_ends 72»
+«hierarchies/blank_ends 75»
+«hierarchies/coverage 35»
+«hierarchies/blank_ends 78»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded1_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded1_people] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
@@ -5280,11 +5179,11 @@ WITH [kanon_run_downcoded1_classes] AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/blank_ends 70»
+«hierarchies/blank_ends 76»
 SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [level1].[known], 0) = 1 AND ([found].[label] IS NULL OR NOT [found].[label] IN (N'*')) THEN 1 ELSE 0 END) AS [missed0], SUM(CASE WHEN [level1].[known] IS NULL AND COALESCE([level0].[known], [level1].[known], 0) = 1 AND ([found].[label] IS NULL OR NOT [found].[label] IN (N'*')) THEN 1 ELSE 0 END) AS [missed1] FROM (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_downcoded1_classes]) AS [found] LEFT JOIN (SELECT DISTINCT CAST([l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [known] FROM [kanon_run_lookup0]) AS [level0] ON EXISTS(SELECT [found].[label] INTERSECT SELECT [level0].[label]) LEFT JOIN (SELECT DISTINCT CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [known] FROM [kanon_run_lookup0]) AS [level1] ON EXISTS(SELECT [found].[label] INTERSECT SELECT [level1].[label]);
 
 -- «disclosure/attacks/downcoded_facts 12»
-[kanon_run_lookup1] AS «hierarchies/blank_ends 73»,
+[kanon_run_lookup1] AS «hierarchies/blank_ends 79»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 [kanon_run_downcoded1_levels] AS (SELECT [lookup].[value] AS [value], 0 AS [label_level], COALESCE([lookup].[c0], 0) AS [label_number], (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST([lookup].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, N'0', N''), N'1', N''), N'2', N''), N'3', N''), N'4', N''), N'5', N''), N'6', N''), N'7', N''), N'8', N''), N'9', N'') IN (N'.', N'-.') THEN TRIM(TRAILING N'.' FROM TRIM(TRAILING N'0' FROM CAST([lookup].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)) ELSE CAST([lookup].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 END) COLLATE Latin1_General_BIN2 AS [label] FROM [kanon_run_lookup1] AS [lookup] JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded1_people]) AS [occurring] ON EXISTS(SELECT [lookup].[value] INTERSECT SELECT [occurring].[value]) UNION ALL SELECT [lookup].[value] AS [value], 1 AS [label_level], 0 AS [label_number], (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST([lookup].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, N'0', N''), N'1', N''), N'2', N''), N'3', N''), N'4', N''), N'5', N''), N'6', N''), N'7', N''), N'8', N''), N'9', N'') IN (N'.', N'-.') THEN TRIM(TRAILING N'.' FROM TRIM(TRAILING N'0' FROM CAST([lookup].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)) ELSE CAST([lookup].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 END) COLLATE Latin1_General_BIN2 AS [label] FROM [kanon_run_lookup1] AS [lookup] JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded1_people]) AS [occurring] ON EXISTS(SELECT [lookup].[value] INTERSECT SELECT [occurring].[value])),
@@ -5319,7 +5218,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 29»
+«hierarchies/coverage 35»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -5337,7 +5236,7 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 29»
+«hierarchies/coverage 35»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -5356,8 +5255,8 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 (SELECT SUM([own].[row_count]) FROM [kanon_run_downcoded1_classes] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_downcoded1_classes]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded1_classes]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]))
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 69»
-«hierarchies/coverage 29»
+«hierarchies/blank_ends 75»
+«hierarchies/coverage 35»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 58»
 «disclosure/attacks/downcoded_facts 13»
@@ -5371,8 +5270,8 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 59» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 60» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded1_lowest] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 69»
-«hierarchies/coverage 29»
+«hierarchies/blank_ends 75»
+«hierarchies/coverage 35»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 58»
 «disclosure/attacks/downcoded_facts 13»
@@ -5385,13 +5284,13 @@ SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] EL
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 59» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 60» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded1_minimal] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
 
--- «hierarchies/coverage 30»
-[kanon_run_lookup0] AS (SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_consistent_people]) AS [found] LEFT JOIN «hierarchies/coverage 9» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0]),
+-- «hierarchies/coverage 36»
+[kanon_run_lookup0] AS (SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_consistent_people] GROUP BY [q0]) AS [found] LEFT JOIN «hierarchies/coverage 9» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0]),
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 35»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 30»
+«hierarchies/coverage 36»
 «hierarchies/blank_ends 38»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistent_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
@@ -5425,7 +5324,7 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'1
 «hierarchies/blank_ends 35»
 «disclosure/attacks/consistent 1»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 30»
+«hierarchies/coverage 36»
 «disclosure/attacks/consistent 2»
 [kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
@@ -5441,7 +5340,7 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'1
 -- disclosure/attacks/graph
 «hierarchies/blank_ends 35»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 30»
+«hierarchies/coverage 36»
 «disclosure/attacks/consistent 1»
 [kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
@@ -5458,7 +5357,7 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'1
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 35»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 30»
+«hierarchies/coverage 36»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 [kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
@@ -5476,7 +5375,7 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'1
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 30»
+«hierarchies/coverage 36»
 «disclosure/attacks/consistent 2»
 [kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
