@@ -52,6 +52,7 @@ NOT_RUN = {
     "needs a Snowflake account",
     "needs a Google Cloud project",
     "needs a cluster",
+    "needs a catalog of Iceberg",
     "installs from the network",
     "belongs to another program",
     "takes minutes",
