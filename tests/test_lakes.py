@@ -446,6 +446,43 @@ def test_another_directory_is_refused(file: str | None, said: str, tmp_path: Pat
     assert (done.exit_code, said[:40] in " ".join(done.stderr.split())) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("file", "beside", "source", "said"),
+    [
+        ("_temporary/0/part.parquet", "", "files", "_temporary/0/part.parquet would be read"),
+        (".part.parquet", "", "files", ".part.parquet would be read"),
+        ("y=1/._part.parquet", "", "files", "y=1/._part.parquet would be read"),
+        ("one/data.parquet", "one/_delta_log", "files", "files/one, a table of Delta Lake or"),
+        ("one/data/x.parquet", "one/metadata/1.metadata.json", "files", "files/one, a table of Delta Lake or"),
+        ("part.parquet", "_delta_log", "files/*.parquet", "it lies in a table of Delta Lake or"),
+        ("part.parquet", "_delta_log", "files/part.parquet", "it lies in a table of Delta Lake or"),
+        ("y=1/part.parquet", "_delta_log", "files/y=1", "it lies in a table of Delta Lake or"),
+        ("data/part.parquet", "metadata/1.metadata.json", "files/data", "it lies in a table of Delta Lake or"),
+        ("data/part.parquet", "metadata/1.metadata.json", "files/**/*.parquet", "it lies in a table of Delta Lake or"),
+    ],
+)
+def test_files_that_may_hold_a_row_twice_are_refused(
+    file: str, beside: str, source: str, said: str, tmp_path: Path
+) -> None:
+    """What a killed writer left, and what a later version replaced: every row of the source is there once more."""
+    folder = tmp_path / "files"
+    (folder / file).parent.mkdir(parents=True)
+    pq.write_table(arrow(ROWS[:100]), folder / file)
+    if beside.endswith(".json"):
+        (folder / beside).parent.mkdir(parents=True)
+        (folder / beside).write_text("{}")
+    elif beside:
+        (folder / beside).mkdir()
+    with pytest.raises(SpecError, match=re.escape(said)):
+        kanon_sql.plan(kanon_sql.connect(), spec(source={"file": str(tmp_path / source)}))
+
+
+def test_a_column_of_partitions_may_begin_with_an_underscore(tmp_path: Path) -> None:
+    (tmp_path / "files" / "_day=1").mkdir(parents=True)
+    pq.write_table(arrow(ROWS[:100]), tmp_path / "files" / "_day=1" / "part.parquet")
+    assert kanon_sql.plan(kanon_sql.connect(), spec(source={"file": str(tmp_path / "files")})).rows["source"] == 100
+
+
 def test_a_log_that_is_broken_is_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "visits" / "_delta_log").mkdir(parents=True)
     done = run("plan", written(tmp_path, {"file": "visits"}))
