@@ -375,6 +375,25 @@ def test_nothing_is_published_unless_that_was_allowed(served: Somebody, clinic_f
     assert "Publish the release" not in served.send(served.visit).text
 
 
+def test_what_is_published_is_what_the_page_shows(tmp_path: Path) -> None:
+    """Another tab of the same address moved a control: the first one still shows the answer of before."""
+    make_clinic(tmp_path / "clinic.duckdb")
+    with explored(
+        partial(kanon_sql.connect, tmp_path / "clinic.duckdb"), kanon_sql.Spec.parse(TEXT), may_publish=True
+    ) as somebody:
+        somebody.enter()
+        asked = [
+            re.findall('data-asked="([0-9a-f]{64})"', somebody.ask("ask", {"privacy.0.k": k}).text) for k in ("8", "2")
+        ]
+        (strict,), (lax,) = asked
+        for button, fields in (("publish", {}), ("certify", {"directory": "certificate"})):
+            for seen in (strict, "nothing", ""):
+                refused = somebody.ask(button, {**fields, "asked": seen})
+                assert (refused.status, "the answer that this page shows is not" in refused.text) == (422, True)
+        assert somebody.ask("attacks", {}).status == 422, "there is no release yet"
+        assert "Published: the release meets" in plain(somebody.ask("publish", {"asked": lax}).text)
+
+
 def test_publishing_is_what_anonymize_does(tmp_path: Path) -> None:
     make_clinic(tmp_path / "clinic.duckdb")
     with explored(
