@@ -25,7 +25,7 @@ from command_line import run
 from servers import required
 
 import kanon_sql
-from kanon_sql.engines import lakes
+from kanon_sql.engines import Deadline, lakes
 from kanon_sql.engines.duckdb import DuckDBEngine
 from kanon_sql.errors import SpecError, UnsupportedError
 
@@ -283,6 +283,28 @@ def test_a_directory_of_delta_is_read_in_its_newest_version_by_each_run(tmp_path
     assert left == []
 
 
+def test_runs_inside_of_a_run_read_the_version_that_it_reads(tmp_path: Path) -> None:
+    """As the runs of ``compare`` are, and the questions of a page, which says itself when to read anew."""
+    path = str(tmp_path / "visits")
+    delta(tmp_path / "visits")
+    asked, rows = spec(source={"file": path}), []
+
+    def look(engine: Any) -> None:
+        rows.append(kanon_sql.plan(engine, asked).rows["source"])
+
+    with kanon_sql.connect() as engine:
+        with engine.run(Deadline(None)):
+            look(engine)
+            deltalake.write_deltalake(path, arrow(ROWS[:50]), mode="append")
+            look(engine)
+            engine.read_anew()
+            look(engine)
+            deltalake.write_deltalake(path, arrow(ROWS[:50]), mode="append")
+            look(engine)
+        look(engine)
+    assert rows == [240, 240, 290, 290, 340]
+
+
 def test_an_older_version_is_read_where_it_is_asked_for(tmp_path: Path) -> None:
     delta(tmp_path / "visits", ROWS[:200])
     deltalake.write_deltalake(str(tmp_path / "visits"), arrow(ROWS[200:]), mode="append")
@@ -382,6 +404,20 @@ def test_types_finer_than_duckdbs_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"age": [1], "spell": pa.array([1], pa.duration("ns"))}), tmp_path / "a.parquet")
     with pytest.raises(SpecError, match=r"source: the column 'spell' is of the type duration\[ns\]"):
         kanon_sql.plan(ds.dataset(tmp_path / "a.parquet"), spec())
+
+
+def test_finer_types_in_a_dictionary_are_refused() -> None:
+    table = pa.table({"age": [1, 1], "spell": pa.array([1, 2], pa.int64()).cast(pa.duration("ns")).dictionary_encode()})
+    for given in (table, ds.dataset(table)):
+        with pytest.raises(SpecError, match="source: the column 'spell' "):
+            kanon_sql.plan(given, spec())
+
+
+@pytest.mark.parametrize("kind", [pa.float16(), pa.decimal256(60, 10)])
+def test_a_dataset_of_types_that_duckdb_has_not_is_refused(kind: Any) -> None:
+    table = pa.table({"age": [1], "size": pa.array([1]).cast(pa.float32()).cast(kind)})
+    with pytest.raises(SpecError, match="source: a column holds values that DuckDB cannot read"):
+        kanon_sql.plan(ds.dataset(table), spec())
 
 
 def test_two_names_that_differ_in_case_are_refused(tmp_path: Path) -> None:

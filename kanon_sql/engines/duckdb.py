@@ -146,6 +146,7 @@ class DuckDBEngine(SessionEngine):
         self._listed_in: int | None = None
         self._begun = 0
         self._in_transaction = False
+        self._runs = False
         self._lakes = AttachedLakes(connection, self.read_versions, self.dialect.quote)
         with self._guard("connect"):
             self._refuse_collation()
@@ -352,6 +353,10 @@ class DuckDBEngine(SessionEngine):
         """Stop the running statement."""
         self._connection.interrupt()
 
+    def read_anew(self) -> None:
+        """Let go of the versions of lakes."""
+        self._lakes.close()
+
     def close(self) -> None:
         """Close the connection if this object opened it."""
         self._lakes.close()
@@ -369,13 +374,16 @@ class DuckDBEngine(SessionEngine):
             with self._settings_guard():
                 found = {} if self._settled else self._settings()
             before = {name: value for name, value in found.items() if value != _SETTINGS[name]}
+            inside, self._runs = self._runs, True  # of another run, which reads one version to its end
             try:
                 with self._settings_guard():
                     self._set({name: _SETTINGS[name] for name in before})
                 self._settled = self._owned and self._has_settings
                 yield meter
             finally:
-                self._lakes.close()
+                self._runs = inside
+                if not inside:
+                    self._lakes.close()
                 if not self._owned:
                     with self._settings_guard():
                         self._set(before)
