@@ -27,7 +27,7 @@ from servers import required
 import kanon_sql
 from kanon_sql.engines import Deadline, lakes
 from kanon_sql.engines.duckdb import DuckDBEngine
-from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 
 deltalake = required("delta", "deltalake")
 pyiceberg = required("iceberg", "pyiceberg")
@@ -511,6 +511,27 @@ def test_files_that_may_hold_a_row_twice_are_refused(
         (folder / beside).mkdir()
     with pytest.raises(SpecError, match=re.escape(said)):
         kanon_sql.plan(kanon_sql.connect(), spec(source={"file": str(tmp_path / source)}))
+
+
+@pytest.mark.parametrize("source", ["files", "files/*.parquet", "files/**/*.parquet"])
+@pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+def test_a_link_to_another_file_of_the_source_is_refused(source: str, link: str, tmp_path: Path) -> None:
+    """Such as ``latest``: each row would be a class of two."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    pq.write_table(arrow(ROWS[:100]), folder / "january.parquet")
+    getattr(folder / "latest.parquet", link)(folder / "january.parquet")
+    with pytest.raises(SpecError, match="are one file by two names, and its rows would count twice"):
+        kanon_sql.plan(kanon_sql.connect(), spec(source={"file": str(tmp_path / source)}))
+    (folder / "january.parquet").rename(tmp_path / "january.parquet")  # where the source does not reach
+    if link == "hardlink_to":
+        assert kanon_sql.plan(kanon_sql.connect(), spec(source={"file": str(tmp_path / source)})).rows["source"] == 100
+
+
+@pytest.mark.parametrize("ending", ["", ".parquet", "*.parquet"])
+def test_a_name_that_no_file_can_have_is_no_traceback(ending: str) -> None:
+    with pytest.raises((SpecError, DatabaseError)):
+        kanon_sql.plan(kanon_sql.connect(), spec(source={"file": f"/tmp/{'a' * 5000}{ending}"}))
 
 
 def test_a_column_of_partitions_may_begin_with_an_underscore(tmp_path: Path) -> None:

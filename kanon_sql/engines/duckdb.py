@@ -14,7 +14,7 @@ from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kin
 from kanon_sql.engines.duckdb_errors import duckdb_error
 from kanon_sql.engines.files import AttachedLakes, file_reader
 from kanon_sql.engines.session import IN_TRANSACTION, SessionEngine
-from kanon_sql.errors import DatabaseError, UnsupportedError
+from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.sql import Statement, dialect_named, literal
 
 if TYPE_CHECKING:
@@ -320,7 +320,12 @@ class DuckDBEngine(SessionEngine):
         return f"translate({column}, {_CAPITALS}, lower({_CAPITALS})) = {literal(self.capabilities.folded(name))}"
 
     def _file(self, path: str) -> str:
-        return self._lakes.relation(path) or file_reader(path)
+        try:
+            return self._lakes.relation(path) or file_reader(path)
+        except OSError as error:  # a name that is too long, a directory that may not be looked at
+            raise SpecError(
+                f"source file {path[:200]}: it cannot be looked at: {error.strerror}; is the name right?"
+            ) from None
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from glob import iglob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,8 @@ def file_reader(path: str) -> str:
         )
     if reader == "read_parquet":
         _refuse_part_of_lake(path)
+    if re.search(r"[*?\[]", path):
+        _refuse_one_file_twice(path, map(Path, iglob(path, recursive=True)))
     return f"{reader}({literal(path)})"
 
 
@@ -57,11 +60,11 @@ def _pattern(path: str) -> str:
             "load it by pyiceberg, and give that table to the verb in Python"
         )
     _refuse_part_of_lake(path)
-    found = False
-    for file in directory.rglob("*.parquet"):
-        found = True
+    files = list(directory.rglob("*.parquet"))
+    for file in files:
         _refuse_no_part(path, directory, file)
-    if not found:
+    _refuse_one_file_twice(path, files)
+    if not files:
         raise SpecError(
             f"source file {path}: it is a directory without a file that ends in .parquet; for CSV files write a "
             f"pattern, such as {directory / '*.csv'}"
@@ -122,6 +125,21 @@ def _refuse_no_part(path: str, directory: Path, file: Path) -> None:
             f"source file {path}: it holds {table}, a table of Delta Lake or Apache Iceberg, whose files alone do not "
             "say what its rows are; read that table alone"
         )
+
+
+def _refuse_one_file_twice(path: str, files: Iterable[Path]) -> None:
+    """Refuse files of which one is a link to another one, such as to the latest: every row of it would count twice."""
+    names: dict[tuple[int, int], Path] = {}
+    for file in files:
+        if not file.is_file():
+            continue
+        about = file.stat()
+        other = names.setdefault((about.st_dev, about.st_ino), file)
+        if other != file:
+            raise SpecError(
+                f"source file {path}: {other} and {file} are one file by two names, and its rows would count twice; "
+                "remove the link, or write a pattern that only one of them matches"
+            )
 
 
 class AttachedLakes:
