@@ -30,19 +30,17 @@ FAULTS = "uncovered_rows foreign_cells differing exceeding untrue_rows split_lab
 TABLE = r"""((?:"temp"\.)?(?:"{0}"|`{0}`))""".replace("{0}", "kanon_[0-9a-f]{8}_certified_[a-z0-9_]+")
 SETUP = rf"(?:CREATE\s+TEMPORARY|CACHE)\s+TABLE\s+{TABLE}\s+(?:ENGINE\s*=\s*Memory\s+)?AS\s+(.*)"
 QUOTED = r"""'[^']*'|"[^"]*"|`[^`]*`""", r"""'(?:[^'\\]|\\.|'')*'|"[^"\\]*"|`[^`\\]*`"""  # a backslash escapes in some
-WORDS = r"\b(?:INSERT|UPDATE|DELETE|MERGE|INTO|DROP|ALTER|TRUNCATE|PARALLEL\W+WITH)\b"  # the last: other statements
-SIGNS = r"""[\w&]\0|[;'"`\\$#\u2018\u2019\u201c\u201d]|--|/\*|\bUSING\s*\0"""  # quotes of ClickHouse; scripts of Spark
-WRITES = re.compile(f"{SIGNS}|{WORDS}", re.I)
+WORDS = r"\b(?:(?:INSERT|UPDATE|DELETE|MERGE|INTO|DROP|ALTER|TRUNCATE|PARALLEL\W+WITH)\b|USING\s*\0)"  # Spark: a script
+WRITES = re.compile(rf"""{WORDS}|[\w&]\0|[;'"`\\$#\u2018\u2019\u201c\u201d]|--|/\*""", re.I)  # quotes of ClickHouse too
 
 
 def doing_more(query, dialect):
     """What a query has that writes, or may hide what writes: a word, a comment, a text that engines end elsewhere."""
     ways = [QUOTED[dialect in ("mariadb", "clickhouse", "spark")]] if dialect in ENGINES else QUOTED
     for bare in [re.sub(way, "\0", query, flags=re.S) for way in ways]:
-        if (found := WRITES.search(bare)) is not None:
-            return found.group()
-        if "\0" in query or not re.match(r"[\s(]*(?:SELECT|WITH)\b", bare, re.I):
-            return query[:60]
+        found = WRITES.search(bare)
+        if found or "\0" in query or not re.match(r"[\s(]*(?:SELECT|WITH)\b", bare, re.I):
+            return found.group() if found else query[:60]
     return None
 
 
