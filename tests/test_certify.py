@@ -6,6 +6,7 @@ import ast
 import copy
 import json
 import random
+import re
 import sqlite3
 import subprocess
 import sys
@@ -426,6 +427,14 @@ def test_the_spec_is_that_of_the_manifest_in_the_database(certified: tuple[Datab
         ("mariadb", "SELECT 1 /*! INTO OUTFILE '/tmp/x' */"),
         ("mariadb", 'SELECT "\\" INTO OUTFILE \'/tmp/x\' -- "'),
         ("spark", "SELECT r'\\' , 1 AS `'`"),
+        ("clickhouse", "SELECT \u2018'\u2019; DROP TABLE people; SELECT \u2018'\u2019"),
+        ("clickhouse", "SELECT \u201c'\u201d INTO OUTFILE \u2018/tmp/x\u2019 SETTINGS a = \u2018'\u2019"),
+        ("clickhouse", "(SELECT 1) PARALLEL WITH RENAME TABLE people TO others"),
+        ("clickhouse", "SELECT 1 AS a Parallel\nWith CREATE TABLE others ENGINE = Memory AS SELECT 1"),
+        ("spark", "SELECT TRANSFORM (a) USING 'touch /tmp/x' AS (b STRING) FROM people"),
+        ("spark", 'SELECT TRANSFORM (a) ROW FORMAT DELIMITED USING\n"touch /tmp/x" AS (b STRING) FROM people'),
+        ("bigquery", """SELECT '\\'', 1; DROP TABLE people; SELECT "'" -- " """),
+        ("mysql", """SELECT '\\'' INTO OUTFILE "/tmp/'" -- " """),
         ("sqlite", "SELECT '\\'; DROP TABLE people; --'"),
         ("sqlite", "SELECT 'x\0'"),
         ("sqlite", ""),
@@ -433,6 +442,14 @@ def test_the_spec_is_that_of_the_manifest_in_the_database(certified: tuple[Datab
 )
 def test_a_statement_that_may_do_more_than_read_is_not_run(dialect: str, sql: str) -> None:
     assert verify_certificate.doing_more(sql, dialect) is not None
+
+
+def test_the_name_of_a_table_ends_in_the_quote_that_it_begins_with() -> None:
+    """Else what follows would be read with the quotes the other way around."""
+    hidden = """CREATE TEMPORARY TABLE "kanon_00000000_certified_a` AS SELECT " AS SELECT 1; DROP TABLE x; --' " '" '"""
+    plain = "CREATE TEMPORARY TABLE `kanon_00000000_certified_a` AS SELECT 1"
+    found = [re.fullmatch(verify_certificate.SETUP, text, re.DOTALL) for text in (hidden, plain)]
+    assert [text is None for text in found] == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,32 @@ def test_the_figures_are_those_of_plan_and_the_source_is_read_once(clinic_file: 
         assert "1 read of the source" in plain(somebody.ask("ask", {}).text)
 
 
+@pytest.mark.parametrize("path", ["ask", "more"])
+def test_an_answer_from_before_the_source_is_read_again_is_not_kept(
+    path: str, clinic_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was there when somebody asked to read again, and is fetched after that."""
+    spec, connect = kanon_sql.Spec.parse(TEXT), partial(kanon_sql.connect, clinic_file, read_only=True)
+    with explored(connect, spec) as somebody:
+        somebody.enter()
+        monkeypatch.setattr("kanon_sql.explore.asking.PATIENCE", 0)
+        fields = {} if path == "ask" else None
+        begun = somebody.send(somebody.visit + path, fields)
+        assert begun.status == 202
+        (job,) = re.findall(r'data-job="([^"]*)"', begun.text)
+        monkeypatch.setattr("kanon_sql.explore.asking.PATIENCE", 30)
+        other = somebody.visit
+        somebody.open()
+        somebody.ask("ask", {})  # what was asked before is answered by now
+        somebody.visit = other
+        somebody.ask("again", {})
+        assert somebody.send(somebody.visit + job).status == 200
+        fresh = plain(somebody.ask("ask", {}).text) + plain(somebody.ask("more").text)
+        assert "no statement, no read" not in fresh
+        if path == "more":
+            assert "is being counted" in fresh
+
+
 def test_what_was_asked_before_is_told_without_a_statement(served: Somebody) -> None:
     served.open()
     assert served.ask("ask", {"privacy.0.k": "4"}).status == 200
@@ -373,6 +399,25 @@ def test_nothing_is_published_unless_that_was_allowed(served: Somebody, clinic_f
     refused = served.ask("publish", {})
     assert (refused.status, "--allow-publish" in refused.text) == (422, True)
     assert "Publish the release" not in served.send(served.visit).text
+
+
+def test_what_is_published_is_what_the_page_shows(tmp_path: Path) -> None:
+    """Another tab of the same address moved a control: the first one still shows the answer of before."""
+    make_clinic(tmp_path / "clinic.duckdb")
+    with explored(
+        partial(kanon_sql.connect, tmp_path / "clinic.duckdb"), kanon_sql.Spec.parse(TEXT), may_publish=True
+    ) as somebody:
+        somebody.enter()
+        asked = [
+            re.findall('data-asked="([0-9a-f]{64})"', somebody.ask("ask", {"privacy.0.k": k}).text) for k in ("8", "2")
+        ]
+        (strict,), (lax,) = asked
+        for button, fields in (("publish", {}), ("certify", {"directory": "certificate"})):
+            for seen in (strict, "nothing", ""):
+                refused = somebody.ask(button, {**fields, "asked": seen})
+                assert (refused.status, "the answer that this page shows is not" in refused.text) == (422, True)
+        assert somebody.ask("attacks", {}).status == 422, "there is no release yet"
+        assert "Published: the release meets" in plain(somebody.ask("publish", {"asked": lax}).text)
 
 
 def test_publishing_is_what_anonymize_does(tmp_path: Path) -> None:

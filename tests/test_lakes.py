@@ -25,9 +25,9 @@ from command_line import run
 from servers import required
 
 import kanon_sql
-from kanon_sql.engines import lakes
+from kanon_sql.engines import Deadline, lakes
 from kanon_sql.engines.duckdb import DuckDBEngine
-from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 
 deltalake = required("delta", "deltalake")
 pyiceberg = required("iceberg", "pyiceberg")
@@ -283,6 +283,28 @@ def test_a_directory_of_delta_is_read_in_its_newest_version_by_each_run(tmp_path
     assert left == []
 
 
+def test_runs_inside_of_a_run_read_the_version_that_it_reads(tmp_path: Path) -> None:
+    """As the runs of ``compare`` are, and the questions of a page, which says itself when to read anew."""
+    path = str(tmp_path / "visits")
+    delta(tmp_path / "visits")
+    asked, rows = spec(source={"file": path}), []
+
+    def look(engine: Any) -> None:
+        rows.append(kanon_sql.plan(engine, asked).rows["source"])
+
+    with kanon_sql.connect() as engine:
+        with engine.run(Deadline(None)):
+            look(engine)
+            deltalake.write_deltalake(path, arrow(ROWS[:50]), mode="append")
+            look(engine)
+            engine.read_anew()
+            look(engine)
+            deltalake.write_deltalake(path, arrow(ROWS[:50]), mode="append")
+            look(engine)
+        look(engine)
+    assert rows == [240, 240, 290, 290, 340]
+
+
 def test_an_older_version_is_read_where_it_is_asked_for(tmp_path: Path) -> None:
     delta(tmp_path / "visits", ROWS[:200])
     deltalake.write_deltalake(str(tmp_path / "visits"), arrow(ROWS[200:]), mode="append")
@@ -384,6 +406,20 @@ def test_types_finer_than_duckdbs_are_refused(tmp_path: Path) -> None:
         kanon_sql.plan(ds.dataset(tmp_path / "a.parquet"), spec())
 
 
+def test_finer_types_in_a_dictionary_are_refused() -> None:
+    table = pa.table({"age": [1, 1], "spell": pa.array([1, 2], pa.int64()).cast(pa.duration("ns")).dictionary_encode()})
+    for given in (table, ds.dataset(table)):
+        with pytest.raises(SpecError, match="source: the column 'spell' "):
+            kanon_sql.plan(given, spec())
+
+
+@pytest.mark.parametrize("kind", [pa.float16(), pa.decimal256(60, 10)])
+def test_a_dataset_of_types_that_duckdb_has_not_is_refused(kind: Any) -> None:
+    table = pa.table({"age": [1], "size": pa.array([1]).cast(pa.float32()).cast(kind)})
+    with pytest.raises(SpecError, match="source: a column holds values that DuckDB cannot read"):
+        kanon_sql.plan(ds.dataset(table), spec())
+
+
 def test_two_names_that_differ_in_case_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"age": [1], "AGE": [2]}), tmp_path / "a.parquet")
     with pytest.raises(SpecError, match="there are several columns 'age'"):
@@ -444,6 +480,64 @@ def test_another_directory_is_refused(file: str | None, said: str, tmp_path: Pat
         kanon_sql.plan(kanon_sql.connect(), spec(source={"file": str(folder)}))
     done = run("plan", written(tmp_path, {"file": "files"}))
     assert (done.exit_code, said[:40] in " ".join(done.stderr.split())) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("file", "beside", "source", "said"),
+    [
+        ("_temporary/0/part.parquet", "", "files", "_temporary/0/part.parquet would be read"),
+        (".part.parquet", "", "files", ".part.parquet would be read"),
+        ("y=1/._part.parquet", "", "files", "y=1/._part.parquet would be read"),
+        ("one/data.parquet", "one/_delta_log", "files", "files/one, a table of Delta Lake or"),
+        ("one/data/x.parquet", "one/metadata/1.metadata.json", "files", "files/one, a table of Delta Lake or"),
+        ("part.parquet", "_delta_log", "files/*.parquet", "it lies in a table of Delta Lake or"),
+        ("part.parquet", "_delta_log", "files/part.parquet", "it lies in a table of Delta Lake or"),
+        ("y=1/part.parquet", "_delta_log", "files/y=1", "it lies in a table of Delta Lake or"),
+        ("data/part.parquet", "metadata/1.metadata.json", "files/data", "it lies in a table of Delta Lake or"),
+        ("data/part.parquet", "metadata/1.metadata.json", "files/**/*.parquet", "it lies in a table of Delta Lake or"),
+    ],
+)
+def test_files_that_may_hold_a_row_twice_are_refused(
+    file: str, beside: str, source: str, said: str, tmp_path: Path
+) -> None:
+    """What a killed writer left, and what a later version replaced: every row of the source is there once more."""
+    folder = tmp_path / "files"
+    (folder / file).parent.mkdir(parents=True)
+    pq.write_table(arrow(ROWS[:100]), folder / file)
+    if beside.endswith(".json"):
+        (folder / beside).parent.mkdir(parents=True)
+        (folder / beside).write_text("{}")
+    elif beside:
+        (folder / beside).mkdir()
+    with pytest.raises(SpecError, match=re.escape(said)):
+        kanon_sql.plan(kanon_sql.connect(), spec(source={"file": str(tmp_path / source)}))
+
+
+@pytest.mark.parametrize("source", ["files", "files/*.parquet", "files/**/*.parquet"])
+@pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+def test_a_link_to_another_file_of_the_source_is_refused(source: str, link: str, tmp_path: Path) -> None:
+    """Such as ``latest``: each row would be a class of two."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    pq.write_table(arrow(ROWS[:100]), folder / "january.parquet")
+    getattr(folder / "latest.parquet", link)(folder / "january.parquet")
+    with pytest.raises(SpecError, match="are one file by two names, and its rows would count twice"):
+        kanon_sql.plan(kanon_sql.connect(), spec(source={"file": str(tmp_path / source)}))
+    (folder / "january.parquet").rename(tmp_path / "january.parquet")  # where the source does not reach
+    if link == "hardlink_to":
+        assert kanon_sql.plan(kanon_sql.connect(), spec(source={"file": str(tmp_path / source)})).rows["source"] == 100
+
+
+@pytest.mark.parametrize("ending", ["", ".parquet", "*.parquet"])
+def test_a_name_that_no_file_can_have_is_no_traceback(ending: str) -> None:
+    with pytest.raises((SpecError, DatabaseError)):
+        kanon_sql.plan(kanon_sql.connect(), spec(source={"file": f"/tmp/{'a' * 5000}{ending}"}))
+
+
+def test_a_column_of_partitions_may_begin_with_an_underscore(tmp_path: Path) -> None:
+    (tmp_path / "files" / "_day=1").mkdir(parents=True)
+    pq.write_table(arrow(ROWS[:100]), tmp_path / "files" / "_day=1" / "part.parquet")
+    assert kanon_sql.plan(kanon_sql.connect(), spec(source={"file": str(tmp_path / "files")})).rows["source"] == 100
 
 
 def test_a_log_that_is_broken_is_no_traceback(tmp_path: Path) -> None:

@@ -297,3 +297,6 @@ class Engine(Protocol):
 
     def run(self, deadline: Deadline) -> AbstractContextManager[Meter]:
         """A fresh meter and a time limit for everything inside."""
+
+    def read_anew(self) -> None:
+        """Read the newest version of what is read in one version for as long as a run lasts."""

@@ -166,6 +166,9 @@ class DryEngine:
         """There is no deadline."""
         return nullcontext()
 
+    def read_anew(self) -> None:
+        """Nothing is read."""
+
     def run(self, deadline: Deadline) -> nullcontext[Meter]:
         """The one meter."""
         return nullcontext(self.meter)

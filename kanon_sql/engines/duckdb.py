@@ -14,7 +14,7 @@ from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kin
 from kanon_sql.engines.duckdb_errors import duckdb_error
 from kanon_sql.engines.files import AttachedLakes, file_reader
 from kanon_sql.engines.session import IN_TRANSACTION, SessionEngine
-from kanon_sql.errors import DatabaseError, UnsupportedError
+from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.sql import Statement, dialect_named, literal
 
 if TYPE_CHECKING:
@@ -146,6 +146,7 @@ class DuckDBEngine(SessionEngine):
         self._listed_in: int | None = None
         self._begun = 0
         self._in_transaction = False
+        self._runs = False
         self._lakes = AttachedLakes(connection, self.read_versions, self.dialect.quote)
         with self._guard("connect"):
             self._refuse_collation()
@@ -319,7 +320,12 @@ class DuckDBEngine(SessionEngine):
         return f"translate({column}, {_CAPITALS}, lower({_CAPITALS})) = {literal(self.capabilities.folded(name))}"
 
     def _file(self, path: str) -> str:
-        return self._lakes.relation(path) or file_reader(path)
+        try:
+            return self._lakes.relation(path) or file_reader(path)
+        except OSError as error:  # a name that is too long, a directory that may not be looked at
+            raise SpecError(
+                f"source file {path[:200]}: it cannot be looked at: {error.strerror}; is the name right?"
+            ) from None
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -352,6 +358,10 @@ class DuckDBEngine(SessionEngine):
         """Stop the running statement."""
         self._connection.interrupt()
 
+    def read_anew(self) -> None:
+        """Let go of the versions of lakes."""
+        self._lakes.close()
+
     def close(self) -> None:
         """Close the connection if this object opened it."""
         self._lakes.close()
@@ -369,13 +379,16 @@ class DuckDBEngine(SessionEngine):
             with self._settings_guard():
                 found = {} if self._settled else self._settings()
             before = {name: value for name, value in found.items() if value != _SETTINGS[name]}
+            inside, self._runs = self._runs, True  # of another run, which reads one version to its end
             try:
                 with self._settings_guard():
                     self._set({name: _SETTINGS[name] for name in before})
                 self._settled = self._owned and self._has_settings
                 yield meter
             finally:
-                self._lakes.close()
+                self._runs = inside
+                if not inside:
+                    self._lakes.close()
                 if not self._owned:
                     with self._settings_guard():
                         self._set(before)

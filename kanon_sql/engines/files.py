@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from glob import iglob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,8 @@ def file_reader(path: str) -> str:
     """The FROM form of a file, of the files that a pattern matches, or of the Parquet files in a directory.
 
     Raises:
-        SpecError: its name does not say what it is, or the directory holds no Parquet file.
+        SpecError: its name does not say what it is, the directory holds no Parquet file, or files would be read that
+            are no part of what they lie in.
     """
     if Path(path).is_dir():
         return f"read_parquet({literal(_pattern(path))})"
@@ -42,24 +44,102 @@ def file_reader(path: str) -> str:
             f"source file {path}: expected a name that ends in one of {', '.join(sorted(_READERS))}; "
             "for others write a source query"
         )
+    if reader == "read_parquet":
+        _refuse_part_of_lake(path)
+    if re.search(r"[*?\[]", path):
+        _refuse_one_file_twice(path, map(Path, iglob(path, recursive=True)))
     return f"{reader}({literal(path)})"
 
 
 def _pattern(path: str) -> str:
     """What matches the Parquet files in a directory and those below it."""
     directory = Path(path)
-    if any((directory / "metadata").glob("*.metadata.json")):
+    if _is_iceberg(directory):
         raise SpecError(
             f"source file {path}: it is a table of Apache Iceberg, whose files alone do not say what its rows are; "
             "load it by pyiceberg, and give that table to the verb in Python"
         )
-    if next(directory.rglob("*.parquet"), None) is None:
+    _refuse_part_of_lake(path)
+    files = list(directory.rglob("*.parquet"))
+    for file in files:
+        _refuse_no_part(path, directory, file)
+    _refuse_one_file_twice(path, files)
+    if not files:
         raise SpecError(
             f"source file {path}: it is a directory without a file that ends in .parquet; for CSV files write a "
             f"pattern, such as {directory / '*.csv'}"
         )
     escaped = re.sub(r"([*?\[])", r"[\1]", str(directory))
     return f"{escaped}/**/*.parquet"
+
+
+def _is_iceberg(directory: Path) -> bool:
+    return any((directory / "metadata").glob("*.metadata.json"))
+
+
+def _table_around(file: Path, *, below: Path | None = None) -> Path | None:
+    """The table of Delta Lake or Iceberg that a file lies in; None for none.
+
+    Args:
+        file: the file, or a pattern.
+        below: look for tables in this directory alone.
+    """
+    inner = file
+    for outer in file.parents:
+        if is_delta(str(outer)) or (re.search(r"^data$|[*?\[]", inner.name) and _is_iceberg(outer)):
+            return outer
+        if outer == below:
+            return None
+        inner = outer
+    return None
+
+
+def _refuse_part_of_lake(path: str) -> None:
+    """Refuse files of a table of Delta Lake or Iceberg: with those that were replaced, a row would count twice."""
+    table = _table_around(Path(path).absolute())
+    if table is not None:
+        raise SpecError(
+            f"source file {path}: it lies in a table of Delta Lake or Apache Iceberg, whose files alone do not say "
+            f"what its rows are; name the table of Delta Lake, {table}, or load one of Iceberg by pyiceberg, and give "
+            "that table to the verb in Python"
+        )
+
+
+def _refuse_no_part(path: str, directory: Path, file: Path) -> None:
+    """Refuse a file that others who read the directory leave out.
+
+    Writers put rows under such names until they are whole; where a writer was killed, they stay, and the same rows are
+    written again under another name. Counted twice, a row of one person would be a class of two.
+    """
+    hidden = [
+        part for part in file.relative_to(directory).parts if part[0] == "." or (part[0] == "_" and "=" not in part)
+    ]
+    if hidden:
+        raise SpecError(
+            f"source file {path}: {file} would be read, and names that begin with . or _ are those of files that are "
+            "not whole, or are no part of a table; remove it, or write a pattern of the files that are"
+        )
+    table = _table_around(file, below=directory)
+    if table is not None:
+        raise SpecError(
+            f"source file {path}: it holds {table}, a table of Delta Lake or Apache Iceberg, whose files alone do not "
+            "say what its rows are; read that table alone"
+        )
+
+
+def _refuse_one_file_twice(path: str, files: Iterable[Path]) -> None:
+    """Refuse files of which one is a link to another one, such as to the latest: every row of it would count twice."""
+    names: dict[tuple[int, int], Path] = {}
+    for file in files:
+        if not file.is_file():
+            continue
+        about = file.stat()
+        other = names.setdefault((about.st_dev, about.st_ino), file)
+        if other != file:
+            raise SpecError(
+                f"source file {path}: {other} and {file} are one file by two names, and its rows would count twice; "
+                "remove the link, or write a pattern that only one of them matches"
+            )
 
 
 class AttachedLakes:

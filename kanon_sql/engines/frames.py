@@ -109,9 +109,12 @@ class FrameDatabase:
                 columns = self._copied(name, lake.data)
         else:
             quote, place = self.engine.dialect.quote, f"{_VIEW}_{name}"
-            self.engine.connection.register(place, lake.data)
-            cells = self._cells(column for column in self.engine.columns(quote(place)) if column.name in lake.columns)
-            self.engine.connection.execute(f"CREATE TEMP VIEW {quote(name)} AS SELECT {cells} FROM {quote(place)}")
+            with _unread(name):  # types that DuckDB has not are refused here, before a value is read
+                self.engine.connection.register(place, lake.data)
+                found = [column for column in self.engine.columns(quote(place)) if column.name in lake.columns]
+                self.engine.connection.execute(
+                    f"CREATE TEMP VIEW {quote(name)} AS SELECT {self._cells(found)} FROM {quote(place)}"
+                )
             columns = self.engine.columns(quote(name))
         self.engine.read_versions[name] = lake.version
         if self._kind is None:

@@ -132,8 +132,10 @@ def _may_be_finer(types: Any, kind: Any) -> bool:
 
 
 def _within(kind: Any) -> Iterator[Any]:
-    """A type, and those that it is made of."""
+    """A type, and those that it is made of; a dictionary is of its values, which are no field of it."""
     yield kind
+    if sys.modules["pyarrow"].types.is_dictionary(kind):
+        yield from _within(kind.value_type)
     for position in range(kind.num_fields):
         yield from _within(kind.field(position).type)
 

@@ -203,6 +203,10 @@ class SessionEngine(ABC):
         """Everything inside happens, or nothing does; just a block where DDL cannot be rolled back."""
         yield
 
+    def read_anew(self) -> None:
+        """A database has one version of a table, the newest, unless the engine reads others."""
+        return
+
     @contextmanager
     def run(self, deadline: Deadline) -> Iterator[Meter]:
         """A fresh meter, a fresh run id and a time limit for everything inside."""

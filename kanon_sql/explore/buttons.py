@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from starlette.exceptions import HTTPException
@@ -64,9 +65,10 @@ class Buttons(Asking):
 
     async def publish(self, request: Request) -> Response:
         """Write, verify and publish, where that is allowed."""
-        visit = self._visit(request)
+        visit, form = self._visit(request), await form_of(request)
         if not self._settings.may_publish:
             raise SpecError("nothing can be published from this page; start it with --allow-publish")
+        _refuse_unseen(visit, form)
         job = self._begin(
             visit, questions.published(spec_of(visit)), lambda found: shown.reported(found, "published", "The release")
         )
@@ -79,6 +81,7 @@ class Buttons(Asking):
             raise SpecError(
                 "nothing can be certified from this page, since it writes files; start it with --allow-publish"
             )
+        _refuse_unseen(visit, form)
         out = _below(self._settings.directory, form.get("directory", ""))
         asked = questions.certified(spec_of(visit), out, form.get("by", "").strip() or None)
         start = self._settings.directory
@@ -114,6 +117,19 @@ class Buttons(Asking):
         settings, spec = self._settings, spec_of(visit)
         asked = trees.tree_of_table(spec, name)
         return await self._soon(visit, self._begin(visit, asked, lambda found: shown.tree(found.drawn, settings)))
+
+
+def _refuse_unseen(visit: Visit, form: Mapping[str, str]) -> None:
+    """Refuse what writes where the page shows the answer to another spec than the one that would be meant.
+
+    Raises:
+        SpecError: a control was moved and has no answer yet, or was moved where the same page is open once more.
+    """
+    if form.get("asked", spec_of(visit).hash) != spec_of(visit).hash:
+        raise SpecError(
+            "the answer that this page shows is not that of what is asked now: a control was moved here, or where this "
+            "page is open once more; wait for the answer, or open the page again, and look at it first"
+        )
 
 
 def _column(visit: Visit, given: str) -> str:

@@ -77,8 +77,10 @@ class _Pages(Buttons):
         if (known := visit.results.get(spec.hash)) is not None:
             return HTMLResponse(shown.answered(visit, spec, known, again=True))
 
+        reading = visit.reading
+
         def show(result: Any) -> str:
-            visit.remember(spec, result, in_full=False)
+            visit.remember(spec, result, reading, in_full=False)
             return shown.answered(visit, spec, result)
 
         visit.latest = self._begin(visit, questions.planned(spec), show)
@@ -91,8 +93,10 @@ class _Pages(Buttons):
         if (known := visit.full.get(spec.hash)) is not None:
             return HTMLResponse(shown.in_full(visit, known))
 
+        reading = visit.reading
+
         def show(result: Any) -> str:
-            visit.remember(spec, result, in_full=True)
+            visit.remember(spec, result, reading, in_full=True)
             return shown.in_full(visit, result)
 
         visit.latest = self._begin(visit, questions.planned_in_full(spec), show)
@@ -186,10 +190,11 @@ class _Pages(Buttons):
         spec = spec_of(visit)
         result = visit.full.get(spec.hash)
         if result is None and spec.hash in visit.results:  # what was waited for is not all of it
+            reading = visit.reading
             job = self._begin(visit, questions.planned_in_full(spec), str)
             found: Result = await asyncio.wrap_future(job.answer)
             visit.count(found)
-            visit.remember(spec, found, in_full=True)
+            visit.remember(spec, found, reading, in_full=True)
             result = found
         if result is None:
             raise HTTPException(404)

@@ -182,7 +182,7 @@ def answered(visit: Visit, spec: Spec, result: Result, *, again: bool = False) -
     allows = spec.warnings.uneven_suppression == "warn"  # an error is told at once
     return _rendered(
         "answer", visit=visit, parts=parts, levels=levels, run=run,
-        again=again, cost=result.cost, stopped=result.stopped, metered=visit.metered,
+        asked=spec.hash, again=again, cost=result.cost, stopped=result.stopped, metered=visit.metered,
         warnings=_warnings(result if known is None else known),
         counting=known is None and allows and bool(result.rows.get("suppressed")),
     )  # fmt: skip

@@ -78,6 +78,7 @@ class Visit:
         full: the same with all that is counted and explained.
         metered: what all took together.
         read_at: when the source was read, UTC; None before.
+        reading: how often the source was to be read again.
     """
 
     id: str
@@ -91,21 +92,23 @@ class Visit:
     full: OrderedDict[str, Result] = field(default_factory=OrderedDict)
     metered: Metered = field(default_factory=Metered)
     read_at: str | None = None
+    reading: int = 0
 
     def has(self, spec: Spec) -> None:
         """Ask about a spec from now on."""
         self.spec = spec
         self.started_with = self.started_with or spec
 
-    def remember(self, spec: Spec, result: Result, *, in_full: bool) -> None:
+    def remember(self, spec: Spec, result: Result, reading: int, *, in_full: bool) -> None:
         """Keep the plan of a spec, unless the search was stopped: asked again, it goes on.
 
         Args:
             spec: what was asked about, which need not be what the page asks about by now.
             result: the answer.
+            reading: which reading of the source was asked; an answer of an earlier one is kept no more.
             in_full: with all that is counted and explained.
         """
-        if result.stopped is not None:
+        if result.stopped is not None or reading != self.reading:
             return
         results = self.full if in_full else self.results
         results[spec.hash] = result
@@ -114,6 +117,7 @@ class Visit:
 
     def forget(self) -> None:
         """The source is to be read again: no answer holds any more."""
+        self.reading += 1
         self.results.clear()
         self.full.clear()
         self.read_at = None

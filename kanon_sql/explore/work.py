@@ -202,6 +202,8 @@ class Work:
         return True
 
     def _forget(self, visit: str) -> None:
+        if self._engine is not None:
+            self._engine.read_anew()
         kept = self._kept.pop(visit, None)
         if kept is not None:
             kept.__exit__(None, None, None)

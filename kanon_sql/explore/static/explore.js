@@ -121,6 +121,7 @@
     event.preventDefault();
     if (form.dataset.sure && !confirm(form.dataset.sure)) return;
     const given = [...new FormData(form)];
+    if ("answered" in form.dataset) given.push(["asked", find("#answer [data-asked]")?.dataset.asked ?? "nothing"]);
     if (form.dataset.get) ask(`${form.dataset.get}?${new URLSearchParams(given)}`, undefined, place, place);
     else ask(form.dataset.post, given, place, place);
   });

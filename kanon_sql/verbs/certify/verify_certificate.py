@@ -27,18 +27,21 @@ ENGINES = {  # the driver, and a digest of a session's settings: others might hi
     "sqlite": ("sqlite3", "e3b0c44298fc1c149afb"), "spark": ("pyspark.sql", "922bcc1e1bd99b2a17f9"),
 }  # fmt: skip
 FAULTS = "uncovered_rows foreign_cells differing exceeding untrue_rows split_labels violating".split()  # none may be
-TABLE = r"""((?:"temp"\.)?["`]kanon_[0-9a-f]{8}_certified_[a-z0-9_]+["`])"""
+TABLE = r"""((?:"temp"\.)?(?:"{0}"|`{0}`))""".replace("{0}", "kanon_[0-9a-f]{8}_certified_[a-z0-9_]+")
 SETUP = rf"(?:CREATE\s+TEMPORARY|CACHE)\s+TABLE\s+{TABLE}\s+(?:ENGINE\s*=\s*Memory\s+)?AS\s+(.*)"
 QUOTED = r"""'[^']*'|"[^"]*"|`[^`]*`""", r"""'(?:[^'\\]|\\.|'')*'|"[^"\\]*"|`[^`\\]*`"""  # a backslash escapes in some
-WRITES = re.compile(r"""[\w&]\0|[;'"`\\$#]|--|/\*|\b(?:INSERT|UPDATE|DELETE|MERGE|INTO|DROP|ALTER|TRUNCATE)\b""", re.I)
+WORDS = r"\b(?:(?:INSERT|UPDATE|DELETE|MERGE|INTO|DROP|ALTER|TRUNCATE|PARALLEL\W+WITH)\b|USING\s*\0)"  # Spark: a script
+WRITES = re.compile(rf"""{WORDS}|[\w&]\0|[;'"`\\$#\u2018\u2019\u201c\u201d]|--|/\*""", re.I)  # quotes of ClickHouse too
 
 
 def doing_more(query, dialect):
     """What a query has that writes, or may hide what writes: a word, a comment, a text that engines end elsewhere."""
-    bare = re.sub(QUOTED[dialect in ("mariadb", "clickhouse", "spark")], "\0", query, flags=re.S)
-    found = WRITES.search(bare)
-    reads = re.match(r"[\s(]*(?:SELECT|WITH)\b", bare, re.I) and "\0" not in query
-    return found.group() if found else None if reads else query[:60]
+    ways = [QUOTED[dialect in ("mariadb", "clickhouse", "spark")]] if dialect in ENGINES else QUOTED
+    for bare in [re.sub(way, "\0", query, flags=re.S) for way in ways]:
+        found = WRITES.search(bare)
+        if found or "\0" in query or not re.match(r"[\s(]*(?:SELECT|WITH)\b", bare, re.I):
+            return found.group() if found else query[:60]
+    return None
 
 
 def plain(value):
