@@ -230,3 +230,14 @@ def test_other_verbs(database: Database) -> None:
     runs = kanon_sql.compare(database.engine, {"zips": spec}, recodings=["subtree", "full_domain", "local"]).runs
     assert [run.passed for run in runs] == [True, False, False]
     assert all("needs one parent for each value" in str(run.reason) for run in runs[1:])
+
+
+@pytest.mark.parametrize("ks", [(2, 6), (6, 2)])
+def test_each_k_chooses_parents_of_its_own(database: Database, ks: tuple[int, int]) -> None:
+    """For k = 2 no row needs a parent, and a goes to N, which is smaller; 6 rows there are in M alone."""
+    database.table("people", ["q"], [(value,) for value in "aabbbcccdd"])
+    database.table("graph", ["l0", "l1"], [("a", "M"), ("a", "N"), ("b", "M"), ("c", "M"), ("d", "N")])
+    columns = {"q": {"table": "graph", "parents": "several", "minimum_level": 1}}
+    spec = asked(columns, privacy=[{"k_anonymity": 2}], suppression={"limit": 2})
+    found = {run.k: run.result for run in kanon_sql.compare(database.engine, {"graph": spec}, ks).runs}
+    assert [(found[k].rows["suppressed"], found[k].classes["largest"]) for k in (2, 6)] == [(0, 6), (2, 8)]

@@ -18,7 +18,7 @@ from kanon_sql.frequency.population import populations_of
 from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets
 from kanon_sql.frequency.source import explained_if_missing, source_columns, source_of
 from kanon_sql.frequency.value_facts import measured_models
-from kanon_sql.hierarchies import UNLIMITED, limited
+from kanon_sql.hierarchies import UNLIMITED, chosen_for, limited
 from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec
 
@@ -157,13 +157,16 @@ class KeptSets:
 def _key(spec: Spec, models: Sequence[PrivacyModel]) -> object:
     """Equal where the frequency sets are the same.
 
-    Thresholds, the limit, weights, level limits, the search and the release may differ, and no more.
+    Thresholds, the limit, weights, level limits, the search and the release may differ, and no more; not even k where
+    it decides which of several parents a value gets.
     """
     others = [_without_thresholds(model) for model in models if not model.judges_size]
     columns = [(name, item.model_copy(update=UNLIMITED)) for name, item in spec.quasi_identifiers.items()]
     sampled = spec.steps is not None and spec.steps.sample is not None
     steps = None if spec.steps is None else (spec.steps.to_dict(), spec.sampling_key if sampled else None)
-    return spec.source, spec.base_dir, steps, spec.unit, spec.nulls, columns, spec.told, others
+    several = any(item.parents == "several" for item in spec.quasi_identifiers.values())
+    least = chosen_for(spec) if several else None
+    return spec.source, spec.base_dir, steps, spec.unit, spec.nulls, columns, spec.told, others, least
 
 
 def _without_thresholds(model: PrivacyModel) -> object:

@@ -13,6 +13,7 @@ from kanon_sql.hierarchies.codes import Codes, Widest
 from kanon_sql.hierarchies.computed import computed_value, refuse_split_labels, refuse_untrue_columns, split_labels
 from kanon_sql.hierarchies.exact import exact_texts, exact_value, forms_of, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.hierarchies.files import TOP, FileStyle, file_names, read_hierarchy, with_top, write_hierarchy
+from kanon_sql.hierarchies.graph import chosen_for
 from kanon_sql.hierarchies.inline import inline_label
 from kanon_sql.hierarchies.level_names import CHOSEN_INTERVALS, RANGES, WITHHELD, level_names
 from kanon_sql.hierarchies.lookups import UNLIMITED, Survey, limited
@@ -36,6 +37,7 @@ __all__ = [
     "build_lookups",
     "build_sensitive_lookup",
     "cell_of",
+    "chosen_for",
     "computed_value",
     "coordinates",
     "exact_texts",

@@ -14,13 +14,18 @@ from kanon_sql.models import models_of
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql
 
-__all__ = ["MOST_PARENTS", "STATEMENTS_A_CHOICE", "as_tree"]
+__all__ = ["MOST_PARENTS", "STATEMENTS_A_CHOICE", "as_tree", "chosen_for"]
 
 MOST_PARENTS = 1024
 """How many parents of one level labels may choose from; a round chooses one."""
 
 STATEMENTS_A_CHOICE = 6
 """No round takes more statements: a parent, whether there is one, the choices with it; and what is dropped."""
+
+
+def chosen_for(spec: Spec) -> int:
+    """The size below which a label is to be left: the largest that a requirement asks of a class."""
+    return max(model.least_size or 1 for model in models_of(spec))
 
 
 def as_tree(
@@ -44,7 +49,7 @@ def as_tree(
     Raises:
         HierarchyError: there are too many parents to choose from.
     """
-    least = max(model.least_size or 1 for model in models_of(spec))
+    least = chosen_for(spec)
     suffix = f"of_{domain.parts[-1]}"
     compiler = workspace.compiler
     fills = {"column": compiler.quote(column), "raw": workspace.quoted(raw), "domain": workspace.quoted(domain)}

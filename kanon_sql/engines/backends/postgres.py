@@ -263,7 +263,8 @@ class PostgresBackend(Backend):
     def restore(self, engine: RelationalEngine) -> None:
         """Set the session back to what its owner had."""
         if self._own is not None:
-            self._set_room(engine, self._own)
+            # A value that is set, even the server's own, would be taken for a choice by whoever connects here next.
+            engine._run(f"RESET work_mem; SET enable_sort = {self._own[1]}")
         for name, value in self._before:
             engine._run(f"SET {name} = {self.dialect.literal(value)}")
         engine._run(f"SET search_path = {self._path or self.dialect.literal('')}")
