@@ -388,7 +388,7 @@ def test_a_table_without_rows_and_one_class(database: Database, requirement: Req
 
 
 def test_statements_of_check(database: Database) -> None:
-    """One over the table, two of the catalog, for its mark; a look at listed values; whether a hierarchy has them all."""
+    """One over the table, two of the catalog, for its mark; a look at listed values; whether a tree has them all."""
     classes(database, {"flu": 2, "gastritis": 2}, {"flu": 2, "gastritis": 2})
     expected = {
         "beta_likeness": 3, "delta_disclosure": 3, "p_sensitive_k_anonymity": 3,
