@@ -26,11 +26,12 @@ import kanon_sql
 from kanon_sql.engines.base import Deadline
 from kanon_sql.errors import SearchTooLarge, UnsupportedError, VerificationError
 from kanon_sql.evaluate import NothingToSearch, rollup
-from kanon_sql.evaluate.node_statements import NodeStatements
 from kanon_sql.evaluate.outcome import SearchSummary
 from kanon_sql.evaluate.search import searched
+from kanon_sql.hierarchies.codes import Codes
 from kanon_sql.search import Batch, Question, Stopped, Verdict, search
 from kanon_sql.search.lattice import Node, generalizes
+from kanon_sql.sql import Dialect
 
 incognito_module = import_module("kanon_sql.search.incognito")
 VARIANTS = ["basic", "super_roots", "cube"]
@@ -227,14 +228,14 @@ def test_a_wrong_set_is_noticed(database: Database) -> None:
         ):
             found.evaluator.ask(Batch(nodes, prepare=lowest))
         found.evaluator.ask(Batch(nodes[-1:]))
-        keys = NodeStatements.keys
+        keys = Codes.keys
 
-        def coarser(self: NodeStatements, node: Node, table: str | None = None) -> list[str]:
-            return keys(self, node if table is None else (2, *node[1:]), table)
+        def coarser(self: Codes, node: Node, dialect: Dialect, table: str | None = None) -> list[str]:
+            return keys(self, (2, *node[1:]) if table == "below" else node, dialect, table)
 
         # The smallest set answers, whatever one more branch costs.
         exactly = replace(database.engine.capabilities, branch_rows=0)
-        with patch.object(NodeStatements, "keys", coarser), patch.object(database.engine, "capabilities", exactly):
+        with patch.object(Codes, "keys", coarser), patch.object(database.engine, "capabilities", exactly):
             assert by_node(found.evaluator.ask(Batch(nodes, prepare=lowest))) != right
 
 
