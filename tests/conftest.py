@@ -50,6 +50,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.slow)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Refuse a pytest whose workers would each start every server, since groups are not kept together."""
+    apart = (item for item in session.items if item.get_closest_marker("xdist_group") and "@" not in item.nodeid)
+    if getattr(session.config.option, "loadgroup", False) and (item := next(apart, None)) is not None:
+        raise pytest.UsageError(f"{item.nodeid}: pytest-xdist does not keep its group together; use pytest below 9.2")
+
+
 BEFORE_2 = int(duckdb.__version__.split(".")[0]) < 2
 """Whether DuckDB is of the versions before 2.0, of which some do a few things otherwise."""
 
