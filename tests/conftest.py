@@ -50,11 +50,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.slow)
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Refuse a pytest whose workers would each start every server, since groups are not kept together."""
-    apart = (item for item in session.items if item.get_closest_marker("xdist_group") and "@" not in item.nodeid)
-    if getattr(session.config.option, "loadgroup", False) and (item := next(apart, None)) is not None:
-        raise pytest.UsageError(f"{item.nodeid}: pytest-xdist does not keep its group together; use pytest below 9.2")
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a pytest whose workers would each start every server: pytest-xdist tells groups by an item's ``_nodeid``."""
+    reads = pytest.Item.nodeid.fget.__code__.co_names  # type: ignore[attr-defined]
+    if getattr(config.option, "dist", "no") == "loadgroup" and "_nodeid" not in reads:
+        raise pytest.UsageError("pytest-xdist cannot keep groups of tests together; install a pytest below 9.2")
 
 
 BEFORE_2 = int(duckdb.__version__.split(".")[0]) < 2
