@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse a pytest whose workers would each start every server: pytest-xdist tells groups by an item's ``_nodeid``."""
+    """Refuse a pytest whose workers would each start every server: pytest-xdist tells groups by ``_nodeid``."""
     reads = pytest.Item.nodeid.fget.__code__.co_names  # type: ignore[attr-defined]
     if getattr(config.option, "dist", "no") == "loadgroup" and "_nodeid" not in reads:
         raise pytest.UsageError("pytest-xdist cannot keep groups of tests together; install a pytest below 9.2")
