@@ -1,6 +1,6 @@
 """Take the pictures of ``how-to/explore.md`` anew: the page on its CSV file, in the system's Chromium.
 
-python docs/hooks/explore_pictures.py            # needs the extra test and /usr/bin/chromium
+python benchmarks/explore_pictures.py            # needs the extra test and /usr/bin/chromium
 """
 
 from __future__ import annotations
