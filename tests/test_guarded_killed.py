@@ -20,7 +20,7 @@ NODES = {"old": {"age": 2, "zip": 1, "city": 1}, "new": {"age": 1, "zip": 2, "ci
 """The levels of the two views: no row of one is shown by the other."""
 
 ENGINES = ("duckdb", "postgres", "sqlite", "mariadb", "spark")
-SPREAD = {"duckdb": 3, "postgres": 5, "sqlite": 5, "mariadb": 4, "spark": 20}
+SPREAD = {"duckdb": 3, "postgres": 5, "sqlite": 5, "mariadb": 4, "spark": 60}
 """Every so many statements in the slow tests; all of them with ``-m campaign``."""
 
 EACH = [
