@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kanon_sql.lazy import imported_from
 from kanon_sql.version import __version__
 
 if TYPE_CHECKING:
@@ -84,59 +85,53 @@ __all__ = [
 ]
 
 _HOME = {
-    "AuditResult": "kanon_sql.verbs.audit",
-    "Budget": "kanon_sql.evaluate.budget",
-    "Certificate": "kanon_sql.verbs.certify",
-    "CloakResult": "kanon_sql.verbs.cloak",
-    "CloakSpec": "kanon_sql.spec",
-    "Evidence": "kanon_sql.verbs.evidence",
-    "HierarchyResult": "kanon_sql.verbs.hierarchy.result",
-    "KanonError": "kanon_sql.errors",
-    "PartiesResult": "kanon_sql.verbs.parties",
-    "PerturbSpec": "kanon_sql.spec",
-    "Perturbation": "kanon_sql.verbs.perturb",
-    "Republication": "kanon_sql.disclosure.invariance",
-    "RequirementNotMet": "kanon_sql.errors",
-    "Result": "kanon_sql.verbs.result",
-    "Spec": "kanon_sql.spec",
-    "SpecError": "kanon_sql.errors",
-    "TableSpec": "kanon_sql.spec",
-    "Tabulation": "kanon_sql.verbs.tabulate",
-    "altair_chart": "kanon_sql.report.charts",
-    "anonymize": "kanon_sql.verbs.anonymize",
-    "anonymize_parties": "kanon_sql.verbs.parties",
-    "apply": "kanon_sql.verbs.apply",
-    "audit": "kanon_sql.verbs.audit",
-    "certify": "kanon_sql.verbs.certify",
-    "check": "kanon_sql.verbs.check",
-    "cloak": "kanon_sql.verbs.cloak",
-    "compare": "kanon_sql.verbs.compare",
-    "connect": "kanon_sql.engines.connection",
-    "estimate": "kanon_sql.verbs.estimate",
-    "hierarchy": "kanon_sql.verbs.hierarchy.levels",
-    "evidence": "kanon_sql.verbs.evidence",
-    "evidence_report": "kanon_sql.report.evidence",
-    "html_fragment": "kanon_sql.report.html",
-    "html_report": "kanon_sql.report.html",
-    "init": "kanon_sql.verbs.init.draft",
-    "ledger": "kanon_sql.verbs.ledger",
-    "perturb": "kanon_sql.verbs.perturb",
-    "plan": "kanon_sql.verbs.plan",
-    "plan_parties": "kanon_sql.verbs.parties",
-    "refresh": "kanon_sql.verbs.refresh",
-    "render": "kanon_sql.verbs.render",
-    "risk": "kanon_sql.verbs.risk",
-    "tabulate": "kanon_sql.verbs.tabulate",
+    "AuditResult": "verbs.audit",
+    "Budget": "evaluate.budget",
+    "Certificate": "verbs.certify",
+    "CloakResult": "verbs.cloak",
+    "CloakSpec": "spec",
+    "Evidence": "verbs.evidence",
+    "HierarchyResult": "verbs.hierarchy.result",
+    "KanonError": "errors",
+    "PartiesResult": "verbs.parties",
+    "PerturbSpec": "spec",
+    "Perturbation": "verbs.perturb",
+    "Republication": "disclosure.invariance",
+    "RequirementNotMet": "errors",
+    "Result": "verbs.result",
+    "Spec": "spec",
+    "SpecError": "errors",
+    "TableSpec": "spec",
+    "Tabulation": "verbs.tabulate",
+    "altair_chart": "report.charts",
+    "anonymize": "verbs.anonymize",
+    "anonymize_parties": "verbs.parties",
+    "apply": "verbs.apply",
+    "audit": "verbs.audit",
+    "certify": "verbs.certify",
+    "check": "verbs.check",
+    "cloak": "verbs.cloak",
+    "compare": "verbs.compare",
+    "connect": "engines.connection",
+    "estimate": "verbs.estimate",
+    "hierarchy": "verbs.hierarchy.levels",
+    "evidence": "verbs.evidence",
+    "evidence_report": "report.evidence",
+    "html_fragment": "report.html",
+    "html_report": "report.html",
+    "init": "verbs.init.draft",
+    "ledger": "verbs.ledger",
+    "perturb": "verbs.perturb",
+    "plan": "verbs.plan",
+    "plan_parties": "verbs.parties",
+    "refresh": "verbs.refresh",
+    "render": "verbs.render",
+    "risk": "verbs.risk",
+    "tabulate": "verbs.tabulate",
 }
+"""The public names, each imported when it is first used, so that ``import kanon_sql`` stays quick."""
 
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used, so that ``import kanon_sql`` stays quick."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'kanon_sql' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(_HOME[name]), name)
+__getattr__ = imported_from(__name__, _HOME)
 
 
 def __dir__() -> list[str]:

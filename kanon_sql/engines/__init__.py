@@ -7,7 +7,7 @@ made. Drivers are imported only when a connection of theirs is opened.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kanon_sql.engines.base import Column, Deadline, Engine, Meter, Row, Scratch
 from kanon_sql.engines.complete import refuse_incomplete
@@ -18,6 +18,7 @@ from kanon_sql.engines.lakes import LAKES
 from kanon_sql.engines.settings import session_statements
 from kanon_sql.engines.stage import Reporter
 from kanon_sql.engines.workspace import SCRATCH_TABLE, Workspace, now, open_workspace
+from kanon_sql.lazy import imported_from
 
 if TYPE_CHECKING:
     from kanon_sql.engines.dry import SCRATCH_SCHEMA, DryEngine
@@ -49,12 +50,7 @@ __all__ = [
     "shown_kind",
     "table_kind",
 ]
+_HOME = {"SCRATCH_SCHEMA": "dry", "DryEngine": "dry"}
+"""What only a script for another engine takes, which is imported when it is first asked for."""
 
-
-def __getattr__(name: str) -> Any:
-    """Import what knows every engine when it is first used: only a script for another engine takes it."""
-    if name not in ("SCRATCH_SCHEMA", "DryEngine"):
-        raise AttributeError(f"module 'kanon_sql.engines' has no attribute {name!r}")
-    from kanon_sql.engines import dry
-
-    return getattr(dry, name)
+__getattr__ = imported_from(__name__, _HOME)

@@ -7,8 +7,9 @@ one template.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kanon_sql.lazy import imported_from
 from kanon_sql.models.privacy import (
     Background,
     Monotonicity,
@@ -71,12 +72,7 @@ __all__ = [
     "register",
     "registered",
 ]
+_ESTIMATES = ("SIGNIFICANCE", "critical_size", "largest_k")
+"""What only estimates of k-map take, which is imported when it is first asked for."""
 
-
-def __getattr__(name: str) -> Any:
-    """Import what only estimates of k-map take when it is first asked for."""
-    if name not in ("SIGNIFICANCE", "critical_size", "largest_k"):
-        raise AttributeError(f"module 'kanon_sql.models' has no attribute {name!r}")
-    from kanon_sql.models.privacy import k_map_estimate
-
-    return getattr(k_map_estimate, name)
+__getattr__ = imported_from(__name__, dict.fromkeys(_ESTIMATES, "privacy.k_map_estimate"))

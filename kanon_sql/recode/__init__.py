@@ -7,8 +7,9 @@ class query that judges nodes and tables. At the end every vector has a class, a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kanon_sql.lazy import imported_from
 from kanon_sql.recode.paths import Path
 from kanon_sql.recode.recoded import Recoded
 from kanon_sql.recode.release import Mapped
@@ -45,11 +46,4 @@ _HOME = {
 }
 """What not every recoding needs, and the files that are imported where it is asked for."""
 
-
-def __getattr__(name: str) -> Any:
-    """Import what not every recoding needs when it is first used."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'kanon_sql.recode' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"kanon_sql.recode.{_HOME[name]}"), name)
+__getattr__ = imported_from(__name__, _HOME)

@@ -7,9 +7,9 @@ which there are and no more of the models.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kanon_sql.lazy import imported_from
 from kanon_sql.spec.bayes_optimal import BayesOptimalRequirement
 from kanon_sql.spec.cautions import WarningOptions
 from kanon_sql.spec.checks import did_you_mean
@@ -166,9 +166,4 @@ _HOME = {
 }
 """The other kinds of specs, each of which is imported when it is first asked for."""
 
-
-def __getattr__(name: str) -> Any:
-    """Import another kind of spec when it is first asked for."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'kanon_sql.spec' has no attribute {name!r}")
-    return getattr(import_module(f"kanon_sql.spec.{_HOME[name]}"), name)
+__getattr__ = imported_from(__name__, _HOME)

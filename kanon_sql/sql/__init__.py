@@ -6,9 +6,9 @@ filter. A ``Dialect`` rewrites the checked tree where its engine differs, and wr
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kanon_sql.lazy import imported_from
 from kanon_sql.sql.dialects import PORTABLE, Dialect, dialect_named
 from kanon_sql.sql.dialects.base import WORD, mark_text, marked_run
 from kanon_sql.sql.expression import level_expression
@@ -81,18 +81,13 @@ __all__ = [
 ]
 
 _HOME = {
-    "MARK_PROPERTY": "tsql",
-    "MariaDB": "mysql",
-    "MySQL": "mysql",
-    "Oracle": "oracle",
-    "RENAMING": "clickhouse",
-    "affinity": "sqlite",
+    "MARK_PROPERTY": "dialects.tsql",
+    "MariaDB": "dialects.mysql",
+    "MySQL": "dialects.mysql",
+    "Oracle": "dialects.oracle",
+    "RENAMING": "dialects.clickhouse",
+    "affinity": "dialects.sqlite",
 }
 """What one dialect hands out, which is imported when it is first asked for."""
 
-
-def __getattr__(name: str) -> Any:
-    """Import what belongs to one dialect when it is first asked for."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'kanon_sql.sql' has no attribute {name!r}")
-    return getattr(import_module(f"kanon_sql.sql.dialects.{_HOME[name]}"), name)
+__getattr__ = imported_from(__name__, _HOME)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from kanon_sql.lazy import imported_from
 from kanon_sql.models.privacy.base import Background, Monotonicity, PrivacyModel, ShareBound
 from kanon_sql.models.privacy.registry import forget, label_of, model_of, models_of, register, registered
 from kanon_sql.models.privacy.t_closeness import HierarchicalTCloseness, OrderedTCloseness, TCloseness
@@ -115,9 +115,4 @@ _HOME = {
 }
 """The models that are imported when they are first asked for."""
 
-
-def __getattr__(name: str) -> Any:
-    """Import a model when it is first asked for."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'kanon_sql.models.privacy' has no attribute {name!r}")
-    return getattr(import_module(f"kanon_sql.models.privacy.{_HOME[name]}"), name)
+__getattr__ = imported_from(__name__, _HOME)
