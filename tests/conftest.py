@@ -42,12 +42,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.slow)
             cases[test] += 1
         if item.nodeid.startswith("tests/test_conformance.py::TestEngines"):
-            from test_conformance import is_core, is_left_out
+            from test_conformance import is_campaign, is_core, is_left_out
 
             if is_left_out(item):
                 item.add_marker(pytest.mark.skip("other cases or engines show what it would show"))
             if not is_core(item):
-                item.add_marker(pytest.mark.slow)
+                item.add_marker(pytest.mark.campaign if is_campaign(item) else pytest.mark.slow)
 
 
 def pytest_configure(config: pytest.Config) -> None:

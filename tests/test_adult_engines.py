@@ -19,7 +19,6 @@ from kanon_sql.testing.reference import Reference, multiset, same
 ADULT = adult_dir()
 FOLDER = ADULT or Path()
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(ADULT is None, reason="the Adult extract is not here; KANON_SHARED names its folder"),
 ]
 COLUMNS = [
@@ -60,11 +59,16 @@ def reference() -> Iterator[Reference]:
     made.connection.close()
 
 
-@pytest.mark.parametrize(
-    "subject",
-    [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in SUBJECTS if name != "duckdb"],
-    indirect=True,
-)
+def engines(**tiers: str) -> pytest.MarkDecorator:
+    """Every engine but the reference in slow tests, but for those whose tier is given."""
+    listed = [
+        pytest.param(name, marks=[pytest.mark.xdist_group(name), getattr(pytest.mark, tiers.get(name, "slow"))])
+        for name in SUBJECTS
+        if name != "duckdb"
+    ]
+    return pytest.mark.parametrize("subject", listed, indirect=True)
+
+
 class TestAdult:
     @pytest.fixture(scope="class")
     @classmethod
@@ -73,10 +77,12 @@ class TestAdult:
             made.table("adult", dict.fromkeys(COLUMNS, "text"), rows())
             yield made
 
+    @engines(spark="campaign")
     def test_the_known_optimum_and_the_same_rows(self, subject: Subject, reference: Reference) -> None:
         """ARX's optimum of the extract under loss with k = 10 and 5 % suppression is 0.29127 (its own figures)."""
         self.compare(subject, reference, adult_spec(COLUMNS))
 
+    @engines()
     def test_sensitive_values(self, subject: Subject, reference: Reference) -> None:
         columns = ["sex", "age", "race", "marital-status", "education"]
         requirements = [
