@@ -113,6 +113,7 @@ def tables(method: str, seeds: range) -> Iterator[tuple[int, list[Row], Hierarch
         yield k, rows_of(seed, shape, k, 9 if k < 4 else 8), shape
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", ["forest", "cover", "matching"])
 def test_no_table_costs_more_than_the_factor_times_the_optimum(shared_database: Database, method: str) -> None:
     for k, rows, shape in tables(method, range(9)):

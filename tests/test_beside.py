@@ -112,6 +112,7 @@ def _many_vectors(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return {}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "changed",
     [

@@ -60,7 +60,10 @@ SECONDS = {
     "how-to/ledger",
     "how-to/python",
     "how-to/sqlmesh",
+    "reference/attacks",
     "reference/cli",
+    "reference/presets",
+    "reference/recoding",
 }
 """Pages that are left to the slow tests, so that the quick ones stay quick."""
 
@@ -393,6 +396,7 @@ def test_every_requirement_is_in_the_table_of_models_with_when_it_prunes() -> No
     assert seen == {item.name for item in requirements()}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", python_reference.objects())
 def test_every_public_name_has_an_example_that_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On the table and the spec that the reference begins with."""

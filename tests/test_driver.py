@@ -74,6 +74,7 @@ def is_of(problem: Problem, found: Verdict) -> bool:
 # --- Stopping -----------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ALL)
 @given(seed=seeds, monotone=st.booleans(), chance=st.sampled_from([0.05, 0.3, 0.8]))
 @settings(max_examples=60)
@@ -99,6 +100,7 @@ def test_a_search_that_is_stopped_and_continued_asks_and_finds_the_same(
     ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ALL)
 @given(seed=seeds, monotone=st.booleans(), tiny=st.booleans())
 @settings(max_examples=60)
@@ -232,6 +234,7 @@ def lies(seen: list[Progress], evaluated: int) -> bool:
     return any(b.best is None or b.best > a.best for a, b in pairwise(seen) if a.best is not None)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ALL)
 @given(seed=seeds, monotone=st.booleans(), tiny=st.booleans())
 @settings(max_examples=80)
@@ -394,6 +397,7 @@ def test_every_explanation_is_true_and_complete(
         assert not [item for item in items if item.status == "open"], "a proven answer leaves nothing open"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", EXPLAIN_ALL)
 @pytest.mark.parametrize("monotone", [True, False])
 def test_a_larger_lattice_is_explained_completely(name: str, monotone: bool) -> None:

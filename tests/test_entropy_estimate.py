@@ -102,6 +102,7 @@ def test_fewer_than_l_values_violate_whatever_is_estimated(database: Database) -
     assert reached(database, [[1, 1, 1]], l=3)[0].passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [40, pytest.param(4000, marks=pytest.mark.slow)])
 def test_every_size_of_a_class(database: Database, most: int) -> None:
     """The list and the series: two values, every other number of rows, to 1e-10 nats."""

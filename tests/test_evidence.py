@@ -88,6 +88,7 @@ def test_the_figures_are_those_of_plain_counting(rows: list[tuple[str | None, st
     assert found.passed is (met and not by_homogeneity.beyond and not finding(found, "background of s").beyond)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("sizes", "highest", "average"),
     [

@@ -130,6 +130,7 @@ def test_the_same_where_rows_are_suppressed(
     assert_promised(shared_database, drawn(seed, size, width), k, quasi_identifiers=columns, suppression={"limit": 0.8})
 
 
+@pytest.mark.slow
 def test_it_loses_less_than_classes_and_more_than_rows_alone(visits: Database) -> None:
     alone = kanon_sql.anonymize(visits.engine, spec())
     assert not kanon_sql.check(visits.engine, asked()).passed, "(3,3)-anonymity alone is not enough here"

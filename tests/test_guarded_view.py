@@ -265,6 +265,7 @@ TYPED = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 def test_every_type_is_labelled_as_in_a_table(subject: Subject) -> None:
     """At the same levels, a table of the same rows holds the same labels, also of NULL and of negative numbers."""
     draw = random.Random(3)

@@ -347,6 +347,7 @@ def free_suppression(seed: int) -> Problem:
     return Problem(question, truth)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", DESCENDING)
 @pytest.mark.parametrize("seed", range(4))
 def test_free_suppression_is_no_reason_to_stop(name: str, seed: int) -> None:
@@ -439,6 +440,7 @@ def huge_question() -> tuple[Question, Callable[[Node], Verdict]]:
     return question, answer
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "greedy")) for name in sorted(HEURISTICS)]
 )

@@ -289,6 +289,7 @@ def test_an_empty_table(connection: duckdb.DuckDBPyConnection, columns: str) -> 
     assert "0 rows" in text
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "value",
     ["i", "i % 3", "'v' || i", "'v' || (i % 3)", "NULL", "CAST(NULL AS DATE)", "DATE '2020-01-01' + CAST(i AS INTEGER)",

@@ -296,6 +296,7 @@ def test_the_eighteen_kinds(given: ColumnProfile, role: str, hierarchy: str) -> 
 # --- EMA 0070 and WP216 -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_maximum_risk_of_0070(connection: duckdb.DuckDBPyConnection) -> None:
     """1 / 11 is above 0.09, and 1 / 12 is not; the release has neither a smaller class nor a larger risk."""
     assert 1 / 11 > 0.09 >= 1 / 12

@@ -39,6 +39,7 @@ def columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, l
     return {name: [row[0] for row in relation.select(f'"{name}"').fetchall()] for name in relation.columns}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_release_that_an_analyst_can_use(shape: str, connection: duckdb.DuckDBPyConnection) -> None:
     spec = published(connection, shape)

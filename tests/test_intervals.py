@@ -115,6 +115,7 @@ NULLS = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("style", "metric", "k"), [("drop", "loss", 2), ("mask", "discernibility", 3)])
 @pytest.mark.parametrize("nulls", ["value", "suppress"])
 def test_metrics_with_nulls(database: Database, tmp_path: Path, nulls: str, style: str, metric: str, k: int) -> None:
@@ -150,7 +151,7 @@ def said_of_planted(database: Database, spec: kanon_sql.Spec) -> str:
 
 @pytest.mark.parametrize("kind", PLANTED)
 @pytest.mark.parametrize(("form", "how"), [("rule", "outlier"), ("file", "outlier"), ("rule", "null")])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 def test_nothing_says_what_only_a_suppressed_row_has(
     database: Database, tmp_path: Path, kind: str, form: str, how: str
 ) -> None:

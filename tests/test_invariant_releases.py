@@ -473,7 +473,7 @@ INTERNAL, WRITTEN, HISTORY = "release/invariant/internal", "release/copy", "rele
         (HISTORY, "UPDATE {table} SET disease = 'c' WHERE name = 'p0'", "2 persons' classes have other values"),
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 def test_what_is_not_so_is_not_published(
     database: Database, monkeypatch: pytest.MonkeyPatch, template: str, change: str, why: str
 ) -> None:
@@ -495,6 +495,7 @@ def test_what_is_not_so_is_not_published(
     assert sorted(database.rows("history"), key=str) == before
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("label", ["[1, 2]", "<= 0", ">= 7", "0", "not NULL or NULL", "[0, 7]"])
 def test_a_range_that_is_not_true_is_not_published(
     database: Database, monkeypatch: pytest.MonkeyPatch, label: str

@@ -300,6 +300,7 @@ def test_a_limit_that_takes_nothing_away_is_not_mentioned(database: Database) ->
 TREE = {"tree": {"x": ["1"], "y": ["2"]}}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "requirement",
     [

@@ -185,6 +185,7 @@ DIFFERENCES: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("changes", "said"), DIFFERENCES)
 def test_other_columns_and_hierarchies_are_refused(visits: Database, changes: dict[str, Any], said: str) -> None:
     kanon_sql.anonymize(visits.engine, spec())
@@ -289,6 +290,7 @@ class Tripwire:
         patched.setattr(Meter, "count", count)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("in_steps", [False, True])
 def test_a_failure_at_any_statement_of_keeping(

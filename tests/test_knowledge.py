@@ -622,6 +622,7 @@ def test_one_of_each_and_no_persons() -> None:
         assert kanon_sql.Spec.from_dict(spec.to_dict()) == spec
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("recoding", ["local", "mondrian", "subtree"])
 def test_other_recodings_judge_classes_one_by_one(database: Database, recoding: str) -> None:
     """Refused where other classes matter; taken where they do not."""
@@ -665,6 +666,7 @@ def test_out_of_reach(database: Database, asked: Asked, says: str) -> None:
     assert says in result.message
 
 
+@pytest.mark.slow
 def test_k_optimize_takes_what_looks_at_one_class_alone(database: Database) -> None:
     rows = [(n % 20, VALUES[n * n % 7 if n % 20 < 4 else n % 6]) for n in range(140)]
     database.table("people", {"q": "INTEGER", "s": "VARCHAR"}, rows)
@@ -756,6 +758,7 @@ EVERY = [
 ]
 
 
+@pytest.mark.slow
 def test_the_same_on_other_engines(subject: Subject, database: Database) -> None:
     """A search that suppresses, verified, and a check of the raw table: what DuckDB and the oracle say."""
     draw = random.Random(11)

@@ -69,7 +69,7 @@ def loaded(database: Database, case: Case) -> kanon_sql.Spec:
 
 
 @pytest.mark.parametrize("case", TINY["cases"], ids=lambda case: case["name"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 def test_a_whole_release(database: Database, case: Case) -> None:
     spec = loaded(database, case)
     result = kanon_sql.anonymize(database.engine, spec)

@@ -170,6 +170,7 @@ def said_by(*arguments: str) -> str:
     return " ".join(str(result.stderr).split())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("old", "new", "verb", "parts"), SPECS, ids=[new or f"no {old}" for old, new, *_ in SPECS])
 def test_wrong_specs(old: str, new: str, verb: str, parts: list[str], people: Path) -> None:
     assert old in SPEC

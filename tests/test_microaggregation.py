@@ -194,7 +194,7 @@ DRAWN = {
     [(3, 5), *(pytest.param(*pair, marks=pytest.mark.slow) for pair in [(2, 3), (2, 5), (3, 3), (6, 5), (6, 10)])],
 )
 @pytest.mark.parametrize("drawn", DRAWN)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 def test_the_squares_are_within_1_4_times_those_of_mdav(
     shared_database: Database, drawn: str, columns: int, k: int
 ) -> None:

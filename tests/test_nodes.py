@@ -70,6 +70,7 @@ def every_verdict(
     return sorted(verdicts, key=lambda verdict: verdict.node), asked
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CASES)
 def test_nodes_as_rows_are_the_nodes_by_themselves(people: Any, case: str) -> None:
     carries_nothing = "search" in CASES[case]

@@ -30,6 +30,7 @@ def of_one_attribute(requirements: list[dict[str, Any]]) -> list[dict[str, Any]]
     return [item for item, what in zip(requirements, seen, strict=True) if what[0] is None or what == first]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("numbered", [True, False])
 @given(case=model_cases())
 @examples(25)

@@ -249,6 +249,7 @@ KEPT: dict[str, Any] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", KEPT)
 def test_a_kept_column_of_pandas_comes_back_as_it_was(kind: str) -> None:
     frame = pd.DataFrame({"age": [30, 30, 30], "zip": ["94101"] * 3, "dx": KEPT[kind]})
@@ -642,6 +643,7 @@ sys.stdout.write(kanon_sql.render(kanon_sql.Spec.from_dict(spec), dialect=sys.ar
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["clickhouse", pytest.param("mysql", marks=pytest.mark.slow)])
 def test_sql_is_the_same_whatever_ibis_registers(dialect: str) -> None:
     """It registers dialects of its own under the names of those that the statements are written in."""

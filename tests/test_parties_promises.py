@@ -379,6 +379,7 @@ def test_engines_whose_hash_was_not_tried_are_refused() -> None:
 # --- What is refused ---
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

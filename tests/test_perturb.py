@@ -94,7 +94,7 @@ METHODS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("method", METHODS, ids=str)
 @pytest.mark.parametrize("count", [12, 60])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 def test_the_values_are_those_of_the_definition(database: Database, method: dict[str, Any], count: int) -> None:
     rows = people(count)
     filled(database, rows)

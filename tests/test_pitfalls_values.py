@@ -203,6 +203,7 @@ CASES: list[tuple[str, list[Any], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("kind", "values", "hierarchy"), CASES, ids=lambda given: str(given)[:40])
 def test_pitfall_23_intervals_contain_what_they_say(
     database: Database, kind: str, values: list[Any], hierarchy: dict[str, Any]

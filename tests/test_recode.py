@@ -111,6 +111,7 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Databa
         assert result.cost.source_scans == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("recoding", "sensitive"),
     [

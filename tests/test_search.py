@@ -237,6 +237,7 @@ def test_huge_lattice_is_refused_before_asking(name: str) -> None:
         next(STRATEGIES[name](question))
 
 
+@pytest.mark.slow
 def test_samarati_searches_a_huge_lattice_by_narrow_heights() -> None:
     """Only the heights that are probed must be small; the lattice may be large."""
     heights = (1_000_000, 1)
