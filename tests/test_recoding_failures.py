@@ -100,7 +100,7 @@ def test_a_failing_statement_leaves_the_earlier_release(name: str, monkeypatch: 
     assert_every_failure_is_one(name, monkeypatch, all_of_them=False)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("name", RECODINGS)
 def test_any_failing_statement_leaves_the_earlier_release(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_every_failure_is_one(name, monkeypatch, all_of_them=True)
