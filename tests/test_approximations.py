@@ -122,10 +122,10 @@ def test_no_table_costs_more_than_the_factor_times_the_optimum(shared_database: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["forest", "cover", "matching"])
-def test_hundreds_of_tables_cost_no_more_than_the_factor(shared_database: Database, method: str) -> None:
+def test_more_tables_cost_no_more_than_the_factor(shared_database: Database, method: str) -> None:
     shares = [
         assert_within_the_factor(shared_database, method, k, rows, shape)
-        for k, rows, shape in tables(method, range(1_000, 1_060))
+        for k, rows, shape in tables(method, range(1_000, 1_020))
     ]
     assert max(shares) > 1, "some table is not released at the optimum, so that the factor is tried"
 

@@ -118,7 +118,7 @@ def test_every_record_has_k_matches(shared_database: Database, seed: int, size: 
 
 @pytest.mark.slow
 @given(st.integers(0, 10_000), st.integers(5, 40), st.integers(4, 30), st.integers(2, 5))
-@examples(25)
+@examples(10)
 def test_the_same_where_rows_are_suppressed(
     shared_database: Database, seed: int, size: int, width: int, k: int
 ) -> None:
