@@ -43,7 +43,7 @@ def test_it_publishes_what_brute_force_finds(shared_database: Database, folder: 
 
 @pytest.mark.slow
 @given(case=cases(columns=3))
-@examples(200)
+@examples(60)
 def test_it_publishes_what_brute_force_finds_often(shared_database: Database, folder: Path, case: Case) -> None:
     assert_right(shared_database, folder, case)
 
@@ -86,7 +86,7 @@ def test_it_is_never_worse_than_the_best_node_of_a_lattice(
 
 @pytest.mark.slow
 @given(case=cases(columns=3), widths=WIDTHS)
-@examples(60)
+@examples(30)
 def test_it_is_never_worse_than_the_best_node_of_a_lattice_often(
     shared_database: Database, folder: Path, case: Case, widths: tuple[int, ...]
 ) -> None:

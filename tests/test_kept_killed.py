@@ -89,12 +89,11 @@ def clinic(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("recoding", "step"),
     [
-        ({"method": "mondrian"}, 30),
-        pytest.param({"method": "mondrian"}, 1, marks=pytest.mark.slow),
-        pytest.param({"method": "local"}, 1, marks=pytest.mark.slow),
+        pytest.param({"method": "mondrian"}, 30, marks=pytest.mark.slow),
+        pytest.param({"method": "mondrian"}, 1, marks=pytest.mark.campaign),
+        pytest.param({"method": "local"}, 1, marks=pytest.mark.campaign),
     ],
 )
-@pytest.mark.slow
 def test_a_kill_while_keeping_leaves_the_earlier_cuts_or_the_new(
     clinic: Path, monkeypatch: pytest.MonkeyPatch, recoding: Any, step: int
 ) -> None:
@@ -143,7 +142,7 @@ def test_a_kill_while_applying_leaves_the_cuts_and_a_release_of_either_run(
     new = held(clinic, "others_release")
     assert new != earlier
     stood = Counter[bool]()
-    for place in sorted({1, *range(5, len(names) - 12, 12), *range(len(names) - 12, len(names) + 1)}):
+    for place in sorted({1, *range(5, len(names) - 12, 30), *range(len(names) - 12, len(names) + 1, 3)}):
         shutil.copy(before, clinic)
         killed(clinic, monkeypatch, use(3), at=place)
         there = held(clinic, "others_release")

@@ -150,7 +150,7 @@ def test_the_quick_cases_exist_and_cover_every_family() -> None:
 
 
 @pytest.mark.parametrize("case", marked(OTHERS, QUICK))
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 def test_the_optimum(engine: Engine, case: Case) -> None:
     result = kanon_sql.plan(engine, sweep_spec(case))
     assert result.search is not None
