@@ -38,8 +38,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if sampled := item.get_closest_marker("sampled"):
             test = item.nodeid.split("[")[0]
-            if cases[test] % sampled.args[0]:
-                item.add_marker(pytest.mark.slow)
+            if turn := cases[test] % sampled.args[0]:
+                item.add_marker(pytest.mark.slow if turn <= sampled.args[0] / 2 else pytest.mark.campaign)
             cases[test] += 1
         if item.nodeid.startswith("tests/test_conformance.py::TestEngines"):
             from test_conformance import is_campaign, is_core, is_left_out

@@ -63,7 +63,13 @@ QUICK = ("duckdb",)
 
 
 @pytest.mark.parametrize(
-    "dialect", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in DIALECTS]
+    "dialect",
+    [
+        name
+        if name in QUICK
+        else pytest.param(name, marks=[pytest.mark.slow, pytest.mark.xdist_group(f"{name} files")])  # written once
+        for name in DIALECTS
+    ],
 )
 def test_the_files_hold_what_is_rendered_and_every_statement_parses(dialect: str) -> None:
     for sql in {statement.sql for statement in statements(dialect)}:
