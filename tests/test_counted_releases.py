@@ -142,6 +142,17 @@ def test_local_recoding_is_written_from_its_classes(subject: Subject) -> None:
     assert min(rows.values()) >= 7
 
 
+def test_each_set_of_quasi_identifiers_has_its_own_classes(subject: Subject) -> None:
+    """Those of a requirement over fewer columns are not the ones that were counted."""
+    over = {"k": 41, "quasi_identifiers": ["q"]}
+    result, rows, _ = released(subject, privacy=[{"k_anonymity": 40}, {"k_anonymity": over}])
+    by_q: Counter[Any] = Counter()
+    for (_, q), count in rows.items():
+        by_q[q] += count
+    assert [found["k"] for found in result.achieved.values()] == [min(rows.values()), min(by_q.values())]
+    assert min(by_q.values()) < rows.total()
+
+
 @pytest.mark.xdist_group("mariadb")
 @pytest.mark.parametrize("hidden", ["no engine", "a table of somebody's"])
 def test_without_sequences_the_source_is_read_again(hidden: str, monkeypatch: pytest.MonkeyPatch) -> None:
