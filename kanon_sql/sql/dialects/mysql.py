@@ -114,7 +114,7 @@ class MariaDB(Dialect):
         """Division as DuckDB divides, joins by key, and text columns that hold any text exactly."""
         tree = floating_division(tree)
         tree = replaced(tree, exp.Cast, _moment)
-        tree = replaced(tree, (exp.Join, exp.Column), numbers_in("seq"))
+        tree = numbers_in(tree, "seq")
         for select in tree.find_all(exp.Select):
             if select.args.get("joins"):
                 select.set("operation_modifiers", ["STRAIGHT_JOIN"])

@@ -144,8 +144,10 @@ def is_numbers(join: exp.Expr) -> bool:
     return alias is not None and alias.name == "numbers" and bool(alias.args.get("columns"))
 
 
-def numbers_in(column: str) -> Callable[[exp.Expr], exp.Expr]:
+def numbers_in(tree: exp.Expr, column: str) -> exp.Expr:
     """Such numbers as a column of a relation that has its own name for it; its alias is written by ``numbers_to``."""
+    if not any(map(is_numbers, tree.find_all(exp.Join))):
+        return tree
 
     def rewritten(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Join) and is_numbers(node):
@@ -154,4 +156,4 @@ def numbers_in(column: str) -> Callable[[exp.Expr], exp.Expr]:
             return exp.column(column, "numbers")
         return node
 
-    return rewritten
+    return replaced(tree, (exp.Join, exp.Column), rewritten)

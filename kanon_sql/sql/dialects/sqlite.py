@@ -85,7 +85,7 @@ class SQLite(Dialect):
 
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """What SQLite lacks, or would compute without a warning as something else."""
-        tree = replaced(tree, (exp.Join, exp.Column), numbers_in("key"))
+        tree = numbers_in(tree, "key")
         tree = replaced(tree, exp.Cast, _decimal_text)
         tree = replaced(tree, exp.Cast, _strict_cast)
         tree = replaced(tree, exp.Extract, _extract)
