@@ -27,6 +27,7 @@ from kanon_sql.evaluate.examination import Achieved, Examination, read_examinati
 from kanon_sql.evaluate.examine import (
     Failing,
     Subject,
+    counted_classes,
     examine,
     failing_classes,
     groupings,
@@ -71,6 +72,7 @@ __all__ = [
     "classes",
     "consistent_with_source",
     "count_classes",
+    "counted_classes",
     "distances_between",
     "examine",
     "failing_classes",

@@ -32,6 +32,7 @@ from kanon_sql.sql import Relation, Sql, identifier, literal, relation, render
 __all__ = [
     "Failing",
     "Subject",
+    "counted_classes",
     "examine",
     "failing_classes",
     "groupings",
@@ -136,6 +137,7 @@ class Subject:
         own_references: the attributes whose reference was made of this very table, so that it has all of its values.
         label_sizes: of the labels that it may have, where a requirement asks how wide these are.
         populations: per frame of a model's own, such as a population: a FROM form of it by the table's classes.
+        counted: a scratch table of all its classes, see :func:`counted_classes`; None where its rows are to be read.
     """
 
     table: Relation
@@ -148,6 +150,29 @@ class Subject:
     own_references: Collection[str] = ()
     label_sizes: LabelSizes | None = None
     populations: Mapping[str, Sql] = field(default_factory=dict)
+    counted: Relation | None = None
+
+
+def counted_classes(
+    workspace: Workspace, table: Relation, columns: Mapping[str, Column], quasi_identifiers: Sequence[str]
+) -> Relation | None:
+    """A scratch table of a table's classes, ``q0``, ... with ``row_count``, where that spares passes over its rows.
+
+    Args:
+        workspace: where.
+        table: the table; read once.
+        columns: its columns by name.
+        quasi_identifiers: those that classes are made by.
+
+    Returns:
+        None where a column is read without the others, or where nothing can be stored.
+    """
+    if not workspace.dialect.reads_rows or workspace.mode == "inline" or not quasi_identifiers:
+        return None
+    target = workspace.table("counted")
+    keys = [exact_value(columns[name], "checked") for name in quasi_identifiers]
+    workspace.execute("evaluate/examine/counted", target=target, table=table, keys=keys)
+    return target
 
 
 def examine(workspace: Workspace, subject: Subject, models: Sequence[PrivacyModel]) -> Examination:
@@ -215,7 +240,7 @@ _ROWS = -1
 
 
 def _over(subject: Subject, names: tuple[str, ...] | None) -> Subject:
-    return subject if names is None else replace(subject, quasi_identifiers=names)
+    return subject if names is None else replace(subject, quasi_identifiers=names, counted=None)
 
 
 def _marked(subject: Subject) -> Sql | None:
@@ -278,8 +303,10 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         if model.frame is not None and model.attribute is None:
             values[model.frame] = subject.populations[model.frame]
             named[model.frame] = model.needs_facts
+    # The values of a sensitive attribute are counted by row, and their classes with them.
+    counted = subject.counted if not attributes and unit is None and subject.mark is None else None
     return Frames(
-        base=render("evaluate/examine/rows", value=None, **shared),
+        base=render("evaluate/examine/rows", value=None, **shared) if counted is None else relation(counted),
         values=values,
         counting="rows" if unit is None else "unit",
         keys=[identifier(name) for name in (["class_number"] if numbered else key_names)],
@@ -290,7 +317,7 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         own_references=subject.own_references,
         numbered=numbered and ("in order" if spans else True),
         widths=_widths(subject, key_names) if judge_widths(models) else None,
-        single=True,
+        single=counted is None,
         suppresses=False,
     )
 

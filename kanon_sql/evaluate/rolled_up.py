@@ -41,7 +41,7 @@ def rolled_up(
             "values": values is not None,
             "facts": [slot(f"fact_{position}") for position, _ in enumerate(facts)],
             "counting": sets.counting,
-            "ordered": compiler.dialect.hashed_order,
+            "ordered": compiler.dialect.orders_sets,
             "words": [slot(f"word_{position}") for position, _ in enumerate(words)],
             "groups": [slot(f"group_{position}") for position, _ in enumerate(groups)],
         },

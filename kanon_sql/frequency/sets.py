@@ -260,7 +260,7 @@ class _Encoder:
             "of_population": None,
             "unit": self.raw.unit,
             "skip_nulls": self.skip_nulls,
-            "ordered": self.workspace.dialect.hashed_order,
+            "ordered": self.workspace.dialect.orders_sets,
         }
         self.workspace.execute("frequency/encode", target=target, **{**context, **changes})
         return target

@@ -74,8 +74,9 @@ class Choice:
         columns: Mapping[str, Column],
         unit: str | None,
         mark: tuple[str, int] | None = None,
+        counted: Relation | None = None,
     ) -> Examination:
-        """What the classes of a written table achieve; ``unit`` and ``mark`` as in :class:`Subject`."""
+        """What the classes of a written table achieve; ``unit``, ``mark`` and ``counted`` as in :class:`Subject`."""
         subject = Subject(
             table=table,
             columns=columns,
@@ -86,6 +87,7 @@ class Choice:
             mark=mark,
             label_sizes=self._label_sizes,
             populations=self.populations | self._consistent(workspace, table, columns),
+            counted=counted,
         )
         for name, people in self.sets.populations.items():
             labelled = self.populations[name]

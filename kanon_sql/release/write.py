@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from kanon_sql.engines import SCRATCH_TABLE, Workspace
 from kanon_sql.errors import DatabaseError, VerificationError
-from kanon_sql.evaluate import Examination, rows_in_words
+from kanon_sql.evaluate import Examination, counted_classes, rows_in_words
 from kanon_sql.hierarchies import computed_value, refuse_untrue_columns, value_text
 from kanon_sql.release.choice import Choice
 from kanon_sql.release.differential.mechanism import write_drawn
@@ -266,7 +266,7 @@ def verify_view(workspace: Workspace, choice: Choice) -> None:
     columns = workspace.columns(view)
     if list(columns) != [str(item["name"]) for item in outputs_of(choice)]:
         raise VerificationError("verification: the view does not have the promised columns; it was dropped")
-    _refuse_other_labels(workspace, choice, view, masked=False)
+    _refuse_other_labels(workspace, choice, view, None, masked=False)
     if choice.spec.unit is None and not choice.examine(workspace, view, columns, None).passed:
         raise VerificationError("verification: the view does not satisfy the requirements; it was dropped")
 
@@ -304,14 +304,16 @@ def _verify(
             f"verification: {rows} rows were written where {expected} were expected "
             "(did the source change while it was read?); the table was dropped"
         )
+    counted = None
     if choice.mapped is None:
-        _refuse_other_labels(workspace, choice, target, masked=masked > 0)
+        counted = counted_classes(workspace, target, columns, choice.quasi_identifiers)
+        _refuse_other_labels(workspace, choice, target, counted, masked=masked > 0)
     else:
         refuse_other_cells(workspace, choice.sets, choice.mapped, target, columns, masked)
     quasi_identifiers = choice.spec.quasi_identifiers
     refuse_untrue_columns(workspace, choice.spec.computed, quasi_identifiers, choice.columns, target)
     if persons_in is None:
-        examination = choice.examine(workspace, target, columns, None)
+        examination = choice.examine(workspace, target, columns, None, counted=counted)
     else:
         staged, unit, mark = persons_in
         examination = choice.examine(workspace, staged, workspace.columns(staged), unit, mark)
@@ -323,8 +325,18 @@ def _verify(
     return examination
 
 
-def _refuse_other_labels(workspace: Workspace, choice: Choice, target: Relation, *, masked: bool) -> None:
-    """Refuse a table with a cell that is no label of its column's level."""
+def _refuse_other_labels(
+    workspace: Workspace, choice: Choice, target: Relation, counted: Relation | None, *, masked: bool
+) -> None:
+    """Refuse a table with a cell that is no label of its column's level.
+
+    Args:
+        workspace: where.
+        choice: what was to be written.
+        target: the table.
+        counted: its classes, where these were counted; they have every cell of it.
+        masked: suppressed rows are in it.
+    """
     sets, node = choice.sets, choice.levels
     compiler = workspace.compiler
     branches = [
@@ -332,13 +344,14 @@ def _refuse_other_labels(workspace: Workspace, choice: Choice, target: Relation,
             "release/labels",
             {
                 "attribute": str(lookup.index),
-                "written": workspace.quoted(target),
-                "cell": compiler.quote(lookup.name),
+                "written": workspace.quoted(counted or target),
+                "cell": compiler.quote(f"q{lookup.index}" if counted else lookup.name),
                 "label": compiler.quote(f"l{node[lookup.index]}"),
                 "lookup": workspace.quoted(lookup.table),
             },
             value=exact_text(Sql(f"CAST({_as_label(choice, lookup.name)} AS VARCHAR)")),
             masked=masked,
+            counted=counted is not None,
         )
         for lookup in sets.lookups
     ]

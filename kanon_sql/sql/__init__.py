@@ -33,15 +33,18 @@ from kanon_sql.sql.text import (
 
 if TYPE_CHECKING:
     from kanon_sql.sql.dialects.clickhouse import RENAMING
-    from kanon_sql.sql.dialects.mysql import MariaDB, MySQL
+    from kanon_sql.sql.dialects.mysql import SEQUENCE, WITHOUT_SEQUENCES, MariaDB, MySQL
     from kanon_sql.sql.dialects.oracle import Oracle
-    from kanon_sql.sql.dialects.sqlite import affinity
+    from kanon_sql.sql.dialects.sqlite import WITHOUT_JSON, affinity
     from kanon_sql.sql.dialects.tsql import MARK_PROPERTY
 
 __all__ = [
     "MARK_PROPERTY",
     "PORTABLE",
     "RENAMING",
+    "SEQUENCE",
+    "WITHOUT_JSON",
+    "WITHOUT_SEQUENCES",
     "WORD",
     "Compiler",
     "Creation",
@@ -86,6 +89,9 @@ _HOME = {
     "MySQL": "dialects.mysql",
     "Oracle": "dialects.oracle",
     "RENAMING": "dialects.clickhouse",
+    "SEQUENCE": "dialects.mysql",
+    "WITHOUT_JSON": "dialects.sqlite",
+    "WITHOUT_SEQUENCES": "dialects.mysql",
     "affinity": "dialects.sqlite",
 }
 """What one dialect hands out, which is imported when it is first asked for."""

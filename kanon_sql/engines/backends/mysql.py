@@ -12,7 +12,7 @@ from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Estimate, Kind
 from kanon_sql.engines.said import without_values
 from kanon_sql.errors import DatabaseError, SpecError
-from kanon_sql.sql import MariaDB, MySQL, Statement, called_names, named_tables
+from kanon_sql.sql import SEQUENCE, WITHOUT_SEQUENCES, MariaDB, MySQL, Statement, called_names, named_tables
 
 if TYPE_CHECKING:
     from kanon_sql.engines.relational import RelationalEngine
@@ -127,6 +127,8 @@ class MariaDBBackend(Backend):
             settings["join_cache_level"] = 2  # from 3 on it joins by hash, and DECIMAL NULL <=> NULL finds nothing
             settings["default_tmp_storage_engine"] = "Aria"  # scans in two thirds of InnoDB's time
             self._refuse_the_past(engine)
+            if not _counts(engine):
+                self.dialect = WITHOUT_SEQUENCES
         names = [*settings, "sort_buffer_size", self._read_only]
         values = self.first(engine, "SELECT " + ", ".join(f"@@SESSION.{name}" for name in names))
         self._before = dict(zip(names, values, strict=True))
@@ -351,6 +353,17 @@ class MySQLBackend(MariaDBBackend):
 
     dialect = MySQL()
     capabilities = replace(MariaDBBackend.capabilities, temp_tables=False)
+
+
+def _counts(engine: RelationalEngine) -> bool:
+    """Whether the session may read numbers from a sequence, and under that name no table of somebody's."""
+    from sqlalchemy.exc import DBAPIError
+
+    try:
+        return engine._rows(f"SELECT seq FROM {SEQUENCE} WHERE seq < 3", 3) == [(0,), (1,), (2,)]
+    except DBAPIError:
+        engine._rows("SELECT 1 FROM information_schema.engines", 1_000)  # a statement over a table forgets the error
+        return False
 
 
 def _number(error: BaseException) -> int:

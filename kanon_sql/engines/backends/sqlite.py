@@ -15,7 +15,7 @@ from urllib.parse import quote
 from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Kind
 from kanon_sql.engines.said import without_values
-from kanon_sql.sql import Statement, affinity, dialect_named
+from kanon_sql.sql import WITHOUT_JSON, Statement, affinity, dialect_named
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Connection
@@ -115,6 +115,7 @@ class SQLiteBackend(Backend):
         driver.text_factory, driver.row_factory = str, None
         self.refuse_other_meanings(engine)
         engine._run("PRAGMA legacy_alter_table = ON")
+        self.dialect = self.dialect if _has_json(engine) else WITHOUT_JSON
         self._in_memory = not self.first(engine, "SELECT file FROM pragma_database_list WHERE name = 'main'")[0]
         if engine._owned is not None:
             for name in ("main", "temp"):
@@ -277,6 +278,11 @@ def _writable_temp(backend: SQLiteBackend, engine: RelationalEngine) -> Iterator
         yield
     finally:
         engine._run("PRAGMA query_only = ON")
+
+
+def _has_json(engine: RelationalEngine) -> bool:
+    """Whether the library takes arrays apart."""
+    return bool(engine._rows("SELECT 1 FROM pragma_module_list WHERE name = 'json_each'", 1))
 
 
 def _column(name: str, declared: str) -> Column:

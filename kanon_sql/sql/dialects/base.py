@@ -62,9 +62,12 @@ class Dialect(ABC):
         selects_values: VALUES can be selected from, with a name for every column.
         stores_types: a table that is made of another's values has the types of that one's columns.
         narrow_sums: sums of integers of 32 bits are cheaper than of 64, and cannot overflow.
-        hashed_order: a table made by GROUP BY lies in the order of hashes, which the next GROUP BY may take ages over.
+        orders_sets: frequency sets are stored in the order of their codes: grouping them takes longer in the order that
+            GROUP BY, or the source's values, gave them.
         numbers_classes: a WITH clause that is read twice is computed once, and numbering the classes of a table pays.
         reads_columns: who groups a WITH clause by one of its columns reads that column of the table alone.
+        reads_rows: who looks at one column of a table reads all of it, so that looking at each by itself takes as many
+            passes.
         keyed: HMAC-SHA256 (RFC 2104) of ``{text}`` as lower-case hex, by the engine's own SHA-256 from the key in hex,
             padded for the inner and the outer hash (``{inner}``, ``{outer}``), or as it is (``{key}``); None where
             that was not tried.
@@ -89,9 +92,10 @@ class Dialect(ABC):
     selects_values: ClassVar[bool] = True
     stores_types: ClassVar[bool] = True
     narrow_sums: ClassVar[bool] = False
-    hashed_order: ClassVar[bool] = False
+    orders_sets: ClassVar[bool] = False
     numbers_classes: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = False
+    reads_rows: ClassVar[bool] = False
     keyed: ClassVar[str | None] = None
     guard: ClassVar[tuple[str, str, str] | None] = None
     guard_obstacle: ClassVar[str] = "its views were not tried as guards"

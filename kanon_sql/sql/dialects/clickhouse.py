@@ -8,7 +8,7 @@ from sqlglot import exp
 from sqlglot.dialects.clickhouse import ClickHouse as SqlglotClickHouse
 
 from kanon_sql.sql.dialects.base import Dialect, mark_text, replaced
-from kanon_sql.sql.dialects.rewrites import bit_and, called
+from kanon_sql.sql.dialects.rewrites import bit_and, called, is_numbers
 
 __all__ = ["RENAMING", "ClickHouse"]
 
@@ -116,7 +116,7 @@ class ClickHouse(Dialect):
             (exp.ColumnDef, _column),
         ):
             tree = replaced(tree, kind, by)
-        if any(map(_numbers_of, tree.find_all(exp.Join))):
+        if any(map(is_numbers, tree.find_all(exp.Join))):
             tree = replaced(replaced(tree, exp.Column, _number_column), exp.Join, _numbers_join)
         return tree
 
@@ -264,16 +264,9 @@ def _square(product: exp.Expr) -> exp.Expr:
     return product
 
 
-def _numbers_of(join: exp.Expr) -> bool:
-    """Whether it is a ``CROSS JOIN ... AS numbers (number)`` of numbers that depend on the tables before it."""
-    table = join.this
-    alias = table.args.get("alias") if isinstance(table, exp.Table) else None
-    return alias is not None and alias.name == "numbers" and bool(alias.args.get("columns"))
-
-
 def _numbers_join(join: exp.Expr) -> exp.Expr:
     """Here no join depends on the tables before it, but an array of theirs can be unfolded."""
-    if not _numbers_of(join):
+    if not is_numbers(join):
         return join
     unfolded = exp.Alias(this=exp.Column(this=join.this.this.copy()), alias=_NUMBER.copy())
     return exp.Join(this=unfolded, kind="ARRAY")

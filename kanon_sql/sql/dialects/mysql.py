@@ -9,12 +9,14 @@ from typing import ClassVar
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect, mark_text, replaced
-from kanon_sql.sql.dialects.rewrites import called, first_bits_by_conv, floating_division
+from kanon_sql.sql.dialects.rewrites import called, first_bits_by_conv, floating_division, numbers_in
 
-__all__ = ["MariaDB", "MySQL"]
+__all__ = ["SEQUENCE", "WITHOUT_SEQUENCES", "MariaDB", "MySQL"]
 
 _DIGEST = "kanon_digest"
 _ALL_ROWS = 2**64 - 1
+SEQUENCE = "seq_0_to_9223372036854775807"
+"""All numbers that a BIGINT counts by, as the storage engine SEQUENCE has them: it makes those that are asked for."""
 _SHORT = 255
 """Columns of so many characters are kept in the row, and joined in a quarter of the time; all of a row's
 columns together may have 65,535 bytes."""
@@ -34,6 +36,8 @@ class MariaDB(Dialect):
     longest_name = (64, "characters")
     sized_text = True
     selects_values = False
+    reads_rows = True
+    stores_types = False  # a text that was grouped exactly has another collation than its column
     keyed = (
         "SHA2(CONCAT(UNHEX('{outer}'), "
         "UNHEX(SHA2(CONCAT(UNHEX('{inner}'), CAST(CONVERT({text} USING utf8mb4) AS BINARY)), 256))), 256)"
@@ -48,6 +52,9 @@ class MariaDB(Dialect):
         "LIMIT 18446744073709551615",
     )
     sorts_prefixes: ClassVar[bool] = True
+
+    def __init__(self, *, sequences: bool = True) -> None:
+        self._sequences = sequences
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """The text in a collation that merges nothing; an error where it is too long.
@@ -107,6 +114,7 @@ class MariaDB(Dialect):
         """Division as DuckDB divides, joins by key, and text columns that hold any text exactly."""
         tree = floating_division(tree)
         tree = replaced(tree, exp.Cast, _moment)
+        tree = numbers_in(tree, "seq")
         for select in tree.find_all(exp.Select):
             if select.args.get("joins"):
                 select.set("operation_modifiers", ["STRAIGHT_JOIN"])
@@ -127,6 +135,10 @@ class MariaDB(Dialect):
                     ],
                 )
         return tree
+
+    def numbers_to(self, count: str) -> str | None:
+        """A range of a sequence, which the server looks up by its key for each row before it."""
+        return f"{SEQUENCE} AS numbers ON numbers.seq < {count}" if self._sequences else None
 
     def rename(self, table: Sequence[str], name: str) -> str:
         """The new name is qualified too: a plain one would move the table to the session's database."""
@@ -168,12 +180,19 @@ class MariaDB(Dialect):
         return f"SELECT COUNT(*) FROM ({given}) AS given WHERE CONCAT(grantee, '@', host) <> CURRENT_USER()"
 
 
+WITHOUT_SEQUENCES = MariaDB(sequences=False)
+"""For servers without the storage engine SEQUENCE, and sessions that may not read from it."""
+
+
 class MySQL(MariaDB):
     """MySQL 8.0.19 and later."""
 
     name = "mysql"
     guard = None
     collation = "utf8mb4_0900_bin"
+
+    def numbers_to(self, count: str) -> None:
+        """It has no sequences."""
 
     def readers(self, schema: Sequence[str]) -> str | None:
         """Not tried: rights are withdrawn in part there, and given by rules of the server's own."""

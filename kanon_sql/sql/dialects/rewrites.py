@@ -14,7 +14,9 @@ __all__ = [
     "exact_int_division",
     "first_bits_by_conv",
     "floating_division",
+    "is_numbers",
     "is_text",
+    "numbers_in",
     "quote_names",
     "repeat_by_rpad",
     "spell_out_null_safe",
@@ -133,3 +135,25 @@ def repeat_by_rpad(tree: exp.Expr) -> exp.Expr:
         return exp.Anonymous(this="RPAD", expressions=[text.copy(), size, text.copy()])
 
     return replaced(tree, exp.Repeat, padded)
+
+
+def is_numbers(join: exp.Expr) -> bool:
+    """Whether it is a ``CROSS JOIN ... AS numbers (number)`` of numbers that depend on the tables before it."""
+    table = join.this
+    alias = table.args.get("alias") if isinstance(table, exp.Table) else None
+    return alias is not None and alias.name == "numbers" and bool(alias.args.get("columns"))
+
+
+def numbers_in(tree: exp.Expr, column: str) -> exp.Expr:
+    """Such numbers as a column of a relation that has its own name for it; its alias is written by ``numbers_to``."""
+    if not any(map(is_numbers, tree.find_all(exp.Join))):
+        return tree
+
+    def rewritten(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Join) and is_numbers(node):
+            return exp.Join(this=exp.Table(this=node.this.this.copy()), kind=node.args.get("kind"))
+        if isinstance(node, exp.Column) and node.text("table") == "numbers" and node.name == "number":
+            return exp.column(column, "numbers")
+        return node
+
+    return replaced(tree, (exp.Join, exp.Column), rewritten)
