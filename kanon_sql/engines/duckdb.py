@@ -135,6 +135,8 @@ class DuckDBEngine(SessionEngine):
         self._has_settings = False
         self._settled = False
         self._statements: dict[str, duckdb.Statement] = {}
+        self._sizes: dict[str, int] = {}
+        self._made: int | None = None
         self._in_transaction = False
         self._runs = False
         self._macros = Macros(connection, self._execute)
@@ -183,8 +185,25 @@ class DuckDBEngine(SessionEngine):
         found = [int(rows) for rows in re.findall(r'"Estimated Cardinality": *"(\d+)"', str(answer))]
         return Estimate(max(found), None, "EXPLAIN") if found else None
 
+    def execute(self, statement: Statement) -> None:
+        """Run a statement for its effect, and note with how many rows it makes a scratch table: DuckDB says so."""
+        made = statement.creates
+        if made is None:
+            for table in [table for table in self._sizes if table in statement.sql]:
+                del self._sizes[table]  # it may have other rows now, or be gone
+        super().execute(statement)
+        if made is not None and made.temporary and self._made is not None:
+            self._sizes[made.table] = self._made
+
+    def known_rows(self, table: str) -> int | None:
+        """The rows that a scratch table was made with, which nothing was done to since."""
+        return self._sizes.get(table)
+
     def _run(self, sql: str) -> None:
-        self._execute(self._parsed(sql))
+        self._made = None
+        answer = self._execute(self._parsed(sql)).fetchall()
+        if len(answer) == 1 and len(answer[0]) == 1 and isinstance(answer[0][0], int):
+            (self._made,) = answer[0]
 
     def _rows(self, sql: str, limit: int) -> list[Row]:
         rows: list[Row] = self._execute(self._parsed(sql)).fetchmany(limit + 1)
@@ -221,7 +240,17 @@ class DuckDBEngine(SessionEngine):
         return [Column(row[0], row[1], _kind(row[1])) for row in rows]
 
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
-        """As DuckDB resolves a name: without the case of A to Z, and the full name has small letters.
+        row = self._row_of(parts)
+        if row is None:
+            return None
+        return "view" if row[0] == "VIEW" else "table", tuple(map(self.capabilities.folded, map(str, row[1:4])))
+
+    def _comment(self, parts: tuple[str, ...]) -> str | None:
+        row = self._row_of(parts)
+        return None if row is None or row[0] == "VIEW" or row[4] is None else str(row[4])
+
+    def _row_of(self, parts: tuple[str, ...]) -> Row | None:
+        """Type, full name and comment of what stands under a name, as DuckDB resolves it: without the case of A to Z.
 
         A plain name is a temporary table's, or stands in a schema of the search path; the first of two parts is a
         schema, or a database that is attached.
@@ -240,25 +269,14 @@ class DuckDBEngine(SessionEngine):
         else:
             conditions += [self._is("table_catalog", place[0]), self._is("table_schema", place[1])]
         sql = (
-            "SELECT table_type, table_catalog, table_schema, table_name FROM information_schema.tables "
+            "SELECT table_type, table_catalog, table_schema, table_name, table_comment FROM information_schema.tables "
             f"WHERE {' AND '.join(conditions)} "
             "ORDER BY table_catalog = 'temp' DESC, "
             "COALESCE(list_position(current_schemas(false), table_schema), 99) ASC "
             "LIMIT 1"
         )
         rows = self.fetch(Statement("exists", sql), limit=1)
-        if not rows:
-            return None
-        return "view" if rows[0][0] == "VIEW" else "table", tuple(map(self.capabilities.folded, map(str, rows[0][1:])))
-
-    def _comment(self, parts: tuple[str, ...]) -> str | None:
-        found = self._find(parts)
-        if found is None:
-            return None
-        columns = ("database_name", "schema_name", "table_name")
-        where = " AND ".join(self._is(column, part) for column, part in zip(columns, found[1], strict=True))
-        rows = self.fetch(Statement("mark", f"SELECT comment FROM duckdb_tables() WHERE {where}"), 1)
-        return None if not rows or rows[0][0] is None else str(rows[0][0])
+        return rows[0] if rows else None
 
     def _definition(self, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
         columns = ("database_name", "schema_name", "view_name")
