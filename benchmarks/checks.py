@@ -7,7 +7,7 @@
 
 The table is the Adult extract resampled as in ``bench.py``: with ``--table release``, the default, a full-domain
 generalization of it, with ``--table raw`` the rows as they are (many small classes). Both sides run in this process on
-one database, in turns, and the medians of ``--repeat`` turns are compared. The bare query counts the rows of every
+one connection, in turns, and the medians of ``--repeat`` turns are compared. The bare query counts the rows of every
 combination of the columns that the requirement looks at, and returns one row:
 
     SELECT COUNT(*), MIN(n) FROM (SELECT columns, COUNT(*) AS n FROM table GROUP BY columns)
@@ -138,7 +138,7 @@ def run_case(adult: Path, database: Path, table: str, requirement: dict[str, Any
     con = duckdb.connect(str(database))
     con.execute(f"SET threads = {THREADS}")
     bare, checked, result = [], [], None
-    engine = kanon_sql.connect(database)
+    engine = kanon_sql.connect(con)
     for _ in range(repeat):
         bare.append(bare_seconds(con, table, columns))
         started = time.perf_counter()

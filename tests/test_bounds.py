@@ -9,7 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql.models.quality import METRICS, Attribute, Bounds, Counts
+from kanon_sql.models.quality.aggregate import AGGREGATES
+from kanon_sql.models.quality.loss import Loss
+from kanon_sql.search.base import Verdict
 from kanon_sql.search.lattice import Lattice
+from kanon_sql.search.ranked import Ranked
+from kanon_sql.search.tags import all_lowered, can_win, lowered, those_that_can_win
 
 
 def make_counts(rng: random.Random, size: int) -> Counts:
@@ -35,17 +40,21 @@ def make_counts(rng: random.Random, size: int) -> Counts:
     return Counts(rows=rows, null_rows=null_rows, attributes=attributes)
 
 
-@pytest.mark.parametrize("name", METRICS)
+AGGREGATED = {aggregate: Loss(aggregate) for aggregate in AGGREGATES}
+
+
+@pytest.mark.parametrize("name", [*METRICS, *AGGREGATED])
 @given(seed=st.integers(0, 2**32))
 def test_all_bounds_are_those_of_each_node(name: str, seed: int) -> None:
     rng = random.Random(seed)
     counts = make_counts(rng, rng.randint(1, 4))
     limits = [(rng.randint(0, a.height), rng.randint(0, a.height)) for a in counts.attributes]
     lattice = Lattice(tuple(map(min, limits)), tuple(map(max, limits)))
-    bounds = Bounds(METRICS[name], counts)
+    metric = AGGREGATED.get(name) or METRICS[name]
+    bounds = Bounds(metric, counts)
     found = dict(zip(lattice, bounds.over(lattice), strict=True))
     for node, bound in found.items():
-        assert bound == bounds.of(node) == METRICS[name].bound(counts, node)
+        assert bound == bounds.of(node) == metric.bound(counts, node)
         assert all(found[above] >= bound - 1e-9 * abs(bound) for above in lattice.successors(node))
 
 
@@ -54,3 +63,20 @@ def test_dozens_of_huge_domains_have_a_bound() -> None:
                      row_log=[0.0, 8.0])  # fmt: skip
     counts = Counts(rows=5, null_rows=0, attributes=[huge] * 80)
     assert METRICS["average_class_size"].bound(counts, (0,) * 80) == 1.0
+
+
+@pytest.mark.parametrize("ranked", [False, True])
+@given(seed=st.integers(0, 2**32))
+def test_what_is_decided_for_many_is_what_is_decided_for_each(ranked: bool, seed: int) -> None:
+    """Whether they can win, equal bounds and those a hair apart among them, and how far they are lowered."""
+    rng = random.Random(seed)
+
+    def number() -> float:
+        value = rng.choice([0.0, 1.0, 1.0 + 1e-9, 1.0 - 1e-9, 250.0, 250.0 * (1 + 2e-9), rng.random()])
+        return Ranked([value, rng.choice([0.0, 0.5, rng.random()])]) if ranked else value
+
+    bounds = [number() for _ in range(rng.randint(0, 30))]
+    best = rng.choice([None, Verdict((0,), True, False, 0, None, None, number())])
+    assert those_that_can_win(bounds, best) == [place for place, bound in enumerate(bounds) if can_win(bound, best)]
+    assert all_lowered(bounds) == [lowered(bound) for bound in bounds]
+    assert all_lowered([float("inf"), 1.0]) == [float("inf"), 1.0 - 1e-9]

@@ -18,7 +18,7 @@ from conftest import BEFORE_2
 import kanon_sql
 from kanon_sql.engines.base import Engine, Meter, Row
 from kanon_sql.models.quality import METRICS
-from kanon_sql.sql.statement import Statement
+from kanon_sql.sql.statement import Creation, Statement
 from kanon_sql.sql.text import Sql
 
 ALGORITHMS = ("optimal", "samarati", "incognito", "exhaustive")
@@ -266,6 +266,42 @@ def test_vectors_that_were_grouped_by_the_same_columns_are_not_grouped_again(
     encoded = [statement.sql for statement in watch.statements if statement.name == "frequency/encode"]
     assert ["GROUP BY" in sql for sql in encoded] == grouped
     assert result.rows["source"] == 1000
+
+
+def test_the_values_of_columns_are_counted_once(
+    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the lookup tables: whether all have labels is asked of these, and sizes of scratch tables of nobody."""
+    with watched(connection, monkeypatch) as (engine, watch):
+        kanon_sql.plan(engine, spec(K))
+    reading = Counter(item.name for item in watch.statements if '_raw"' in item.sql and item.name != "frequency/raw")
+    assert reading.pop("engines/scratch/drop") == 1
+    once = ("frequency/totals", "hierarchies/range", "frequency/encode")  # "range": whether intervals hold all numbers
+    assert reading == {**dict.fromkeys(once, 1), "hierarchies/lookup_rules": 3}
+    assert watch.names["hierarchies/coverage"] == 1
+    assert watch.names["engines/scratch/size"] == 0
+
+
+def test_a_size_that_may_have_changed_is_not_known(connection: duckdb.DuckDBPyConnection) -> None:
+    """Whatever is done to a scratch table besides reading it; a table that is made of it is counted by itself."""
+    engine = kanon_sql.connect(connection)
+
+    def made(table: str, query: str) -> None:
+        text = f"CREATE TEMPORARY TABLE {table} AS {query}"
+        engine.execute(Statement("made", text, creates=Creation(table, query, True)))
+
+    made('"one"', "SELECT * FROM range(7)")
+    made('"two"', 'SELECT * FROM "one" WHERE range > 4')
+    assert (engine.known_rows('"one"'), engine.known_rows('"two"')) == (7, 2)
+    for change in ("INSERT INTO {} VALUES (1)", "DELETE FROM {}", "DROP TABLE {}"):
+        engine.execute(Statement("changed", change.format('"two"')))
+        assert (engine.known_rows('"one"'), engine.known_rows('"two"')) == (7, None)
+        if "DROP" not in change:
+            engine.execute(Statement("dropped", 'DROP TABLE "two"'))
+            made('"two"', 'SELECT * FROM "one" WHERE range > 5')
+            assert engine.known_rows('"two"') == 1
+    engine.execute(Statement("made", 'CREATE TABLE "lasting" AS SELECT 1', creates=Creation('"lasting"', "", False)))
+    assert engine.known_rows('"lasting"') is None, "others may write to it"
 
 
 def test_a_batch_is_one_statement(connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch) -> None:

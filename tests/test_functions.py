@@ -93,6 +93,37 @@ def test_macros_are_looked_for_once_where_nobody_else_does_anything(database: Da
     assert len(listings) == 2
 
 
+def test_queries_of_the_owner_make_no_macro(database: Database, listings: list[str]) -> None:
+    """What is made takes numbers of a catalog; to ask takes none. Whatever was made is looked at."""
+    database.table("people", ["q", "s"], ROWS * 2)
+    for _ in range(2):  # the first listing makes entries of DuckDB's own, too
+        kanon_sql.check(database.engine, spec(), "people")
+        database.connection.execute("SELECT count(*) FROM people").fetchall()
+    before = len(listings)
+    for _ in range(3):
+        kanon_sql.check(database.engine, spec(), "people")
+        database.connection.execute("SELECT q, count(*) FROM people GROUP BY q").fetchall()
+    assert len(listings) == before
+    database.connection.execute("CREATE TEMP MACRO harmless(x) AS x")
+    kanon_sql.check(database.engine, spec(), "people")
+    assert len(listings) == before + 1
+
+
+def test_a_macro_that_is_committed_after_a_listing_is_found(database: Database) -> None:
+    """It was made before the listing, in a transaction that was open: it takes no number of either kind afterwards."""
+    database.table("people", ["q", "s"], ROWS * 2)
+    other = database.connection.cursor()
+    other.execute("BEGIN")
+    other.execute("CREATE MACRO sum(x) AS 1000")
+    for _ in range(2):
+        kanon_sql.check(database.engine, spec(), "people")
+    other.execute("COMMIT")
+    with pytest.raises(UnsupportedError, match="macros"):
+        database.engine.refuse_other_meanings()
+    with pytest.raises(UnsupportedError, match="macros"):
+        kanon_sql.check(database.engine, spec(), "people")
+
+
 @pytest.mark.parametrize("who", ["another connection", "the same", "the same, in its transaction"])
 def test_a_macro_made_between_two_runs_is_found(database: Database, who: str) -> None:
     database.table("people", ["q", "s"], ROWS * 2)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
 from kanon_sql.engines.duckdb_errors import duckdb_error
+from kanon_sql.engines.duckdb_macros import Macros
 from kanon_sql.engines.files import AttachedLakes, file_reader
 from kanon_sql.engines.session import IN_TRANSACTION, SessionEngine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
@@ -48,15 +49,6 @@ _LONGEST_KEPT, _MOST_KEPT = 20_000, 500
 _CAPITALS = literal(ascii_uppercase)
 _DEFAULT_SCHEMAS = "('main', 'public')"
 """Of a database of DuckDB or SQLite, and of PostgreSQL."""
-
-_FUNCTIONS = (
-    "abs", "count", "count_star", "date_part", "datepart", "dense_rank", "encode", "floor", "greatest", "lag",
-    "lead", "least", "left", "length", "list_contains", "list_position", "ln", "lower", "ltrim", "max", "min",
-    "nullif", "random", "range", "repeat", "replace", "right", "round", "row_number", "rtrim", "sha256",
-    "string_split", "substr", "substring", "sum", "translate", "trim", "txid_current", "unhex", "unnest", "+", "-",
-    "*", "/", "//", "%", "||", "&",
-)  # fmt: skip
-"""Functions of DuckDB's that our SQL calls; a macro of the same name would be called in their place."""
 
 
 def connect_duckdb(
@@ -143,15 +135,16 @@ class DuckDBEngine(SessionEngine):
         self._has_settings = False
         self._settled = False
         self._statements: dict[str, duckdb.Statement] = {}
-        self._listed_in: int | None = None
-        self._begun = 0
+        self._sizes: dict[str, int] = {}
+        self._made: int | None = None
         self._in_transaction = False
         self._runs = False
+        self._macros = Macros(connection, self._execute)
         self._lakes = AttachedLakes(connection, self.read_versions, self.dialect.quote)
         with self._guard("connect"):
             self._refuse_collation()
             if label != ":memory:" or not owned:  # else it is new, and nobody else's
-                self._refuse_macros()
+                self._macros.refuse()
 
     def _refuse_collation(self) -> None:
         collation = self._execute("SELECT current_setting('default_collation')").fetchone()
@@ -165,52 +158,12 @@ class DuckDBEngine(SessionEngine):
         """Macros may have been made since it was connected; not in memory of our own, which nobody else can reach."""
         if not (self._owned and self.ephemeral):
             with self.without_deadline(), self._guard("catalog"):
-                self._refuse_macros()
-
-    def _refuse_macros(self) -> None:
-        """Listing all functions takes as long as a small check, so that is done only when there can be a new macro."""
-        if self._nobody_else_did_anything():
-            return
-        listed = ", ".join(map(literal, _FUNCTIONS))
-        before = self._transaction_number()
-        self._begun = 0
-        macros = self._execute(
-            "SELECT DISTINCT function_name FROM duckdb_functions() "
-            f"WHERE NOT internal AND lower(function_name) IN ({listed}) ORDER BY ALL"
-        ).fetchall()
-        if macros:
-            self._listed_in = None
-            raise UnsupportedError(
-                f"this DuckDB database has macros under names of DuckDB's own functions "
-                f"({', '.join(str(name) for (name,) in macros)}), which would count with them; give them other names"
-            )
-        self._listed_in = before if self._is_of_this_process() else None
-
-    def _nobody_else_did_anything(self) -> bool:
-        """Whether every transaction since the last listing was of this engine's own, which makes no macro.
-
-        DuckDB numbers all transactions of all connections to an instance in one sequence. A statement outside of a
-        transaction takes one number; inside of somebody's transaction it takes none, and nothing can be concluded.
-        """
-        if self._listed_in is None:
-            return False
-        expected = self._listed_in + self._begun + 1
-        return (self._transaction_number(), self._transaction_number()) == (expected, expected + 1)
-
-    def _transaction_number(self) -> int:
-        # All rows: a result that is not read to its end would be in the way of the connection's owner.
-        ((number,),) = self._execute("SELECT txid_current()").fetchall()
-        return int(number)
-
-    def _is_of_this_process(self) -> bool:
-        """Whether all attached databases are files or memory that DuckDB lets no other process write to."""
-        kinds = self._execute("SELECT DISTINCT type FROM duckdb_databases() WHERE NOT internal").fetchall()
-        return kinds == [("duckdb",)]
+                self._macros.refuse()
 
     def _execute(self, sql: str | duckdb.Statement) -> duckdb.DuckDBPyConnection:
         """Run one statement, and count the transaction that it was."""
         done = self._connection.execute(sql)
-        self._begun += not self._in_transaction
+        self._macros.begun += not self._in_transaction
         return done
 
     @property
@@ -232,8 +185,25 @@ class DuckDBEngine(SessionEngine):
         found = [int(rows) for rows in re.findall(r'"Estimated Cardinality": *"(\d+)"', str(answer))]
         return Estimate(max(found), None, "EXPLAIN") if found else None
 
+    def execute(self, statement: Statement) -> None:
+        """Run a statement for its effect, and note with how many rows it makes a scratch table: DuckDB says so."""
+        made = statement.creates
+        if made is None:
+            for table in [table for table in self._sizes if table in statement.sql]:
+                del self._sizes[table]  # it may have other rows now, or be gone
+        super().execute(statement)
+        if made is not None and made.temporary and self._made is not None:
+            self._sizes[made.table] = self._made
+
+    def known_rows(self, table: str) -> int | None:
+        """The rows that a scratch table was made with, which nothing was done to since."""
+        return self._sizes.get(table)
+
     def _run(self, sql: str) -> None:
-        self._execute(self._parsed(sql))
+        self._made = None
+        answer = self._execute(self._parsed(sql)).fetchall()
+        if len(answer) == 1 and len(answer[0]) == 1 and isinstance(answer[0][0], int):
+            (self._made,) = answer[0]
 
     def _rows(self, sql: str, limit: int) -> list[Row]:
         rows: list[Row] = self._execute(self._parsed(sql)).fetchmany(limit + 1)
@@ -252,7 +222,7 @@ class DuckDBEngine(SessionEngine):
         if found is None:
             parsed = self._connection.extract_statements(sql)
             if len(parsed) != 1:
-                self._listed_in = None  # it is not one transaction
+                self._macros.forget()  # it is not one transaction
                 return sql
             (found,) = parsed
             if len(sql) > _LONGEST_KEPT:
@@ -270,7 +240,17 @@ class DuckDBEngine(SessionEngine):
         return [Column(row[0], row[1], _kind(row[1])) for row in rows]
 
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
-        """As DuckDB resolves a name: without the case of A to Z, and the full name has small letters.
+        row = self._row_of(parts)
+        if row is None:
+            return None
+        return "view" if row[0] == "VIEW" else "table", tuple(map(self.capabilities.folded, map(str, row[1:4])))
+
+    def _comment(self, parts: tuple[str, ...]) -> str | None:
+        row = self._row_of(parts)
+        return None if row is None or row[0] == "VIEW" or row[4] is None else str(row[4])
+
+    def _row_of(self, parts: tuple[str, ...]) -> Row | None:
+        """Type, full name and comment of what stands under a name, as DuckDB resolves it: without the case of A to Z.
 
         A plain name is a temporary table's, or stands in a schema of the search path; the first of two parts is a
         schema, or a database that is attached.
@@ -289,25 +269,14 @@ class DuckDBEngine(SessionEngine):
         else:
             conditions += [self._is("table_catalog", place[0]), self._is("table_schema", place[1])]
         sql = (
-            "SELECT table_type, table_catalog, table_schema, table_name FROM information_schema.tables "
+            "SELECT table_type, table_catalog, table_schema, table_name, table_comment FROM information_schema.tables "
             f"WHERE {' AND '.join(conditions)} "
             "ORDER BY table_catalog = 'temp' DESC, "
             "COALESCE(list_position(current_schemas(false), table_schema), 99) ASC "
             "LIMIT 1"
         )
         rows = self.fetch(Statement("exists", sql), limit=1)
-        if not rows:
-            return None
-        return "view" if rows[0][0] == "VIEW" else "table", tuple(map(self.capabilities.folded, map(str, rows[0][1:])))
-
-    def _comment(self, parts: tuple[str, ...]) -> str | None:
-        found = self._find(parts)
-        if found is None:
-            return None
-        columns = ("database_name", "schema_name", "table_name")
-        where = " AND ".join(self._is(column, part) for column, part in zip(columns, found[1], strict=True))
-        rows = self.fetch(Statement("mark", f"SELECT comment FROM duckdb_tables() WHERE {where}"), 1)
-        return None if not rows or rows[0][0] is None else str(rows[0][0])
+        return rows[0] if rows else None
 
     def _definition(self, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
         columns = ("database_name", "schema_name", "view_name")
@@ -372,8 +341,7 @@ class DuckDBEngine(SessionEngine):
     def run(self, deadline: Deadline) -> Iterator[Meter]:
         """A fresh meter and a time limit for everything inside."""
         with self._settings_guard():
-            if not self._nobody_else_did_anything():
-                self._listed_in = None
+            self._macros.forget_if_any()
         with super().run(deadline) as meter:
             # A connection of our own keeps them: nobody else uses it, and once it has all there is nothing to read.
             with self._settings_guard():

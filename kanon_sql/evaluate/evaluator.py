@@ -25,7 +25,18 @@ from kanon_sql.evaluate.rollup import Covering, Coverings
 from kanon_sql.evaluate.soundness import all_sound
 from kanon_sql.frequency import FrequencySets, Remembered, count_attributes, holds_all
 from kanon_sql.models import Bounds, Loss, Measured, Metric, PrivacyModel, TCloseness, closeness_among
-from kanon_sql.search import Batch, Lattice, Node, Question, Verdict, lowered, metric_of, preference, rounded
+from kanon_sql.search import (
+    Batch,
+    Lattice,
+    Node,
+    Question,
+    Verdict,
+    all_lowered,
+    lowered,
+    metric_of,
+    preference,
+    rounded,
+)
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation
 
@@ -130,7 +141,7 @@ class Evaluator:
             heights=self.heights,
             monotone=all(self._sound),
             bound=lambda node: lowered(bounds.of(node)),
-            bounds=lambda lattice: [lowered(bound) for bound in bounds.over(lattice)],
+            bounds=lambda lattice: all_lowered(bounds.over(lattice)),
             staged=self.metric.staged,
             least=lambda verdict: lowered(self.metric.least(self.counts, verdict.node, verdict.suppressed)),
             expected=lambda verdict: self.metric.expected(self.counts, verdict.node, verdict.suppressed),

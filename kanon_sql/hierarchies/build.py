@@ -164,7 +164,7 @@ def survey(workspace: Workspace, spec: Origin, sites: Sequence[Site], raw: Relat
         labels = [exact_text(Sql(f"checked.l{level}")) for level in item.levels]
         refuse_blank_ends(workspace, item.nested_in, labels, f"{item.where}: its hierarchy")
     refuse_limits(built)
-    split, coverage = _nesting(workspace, built), _coverage(workspace, built, raw)
+    split, coverage = _nesting(workspace, built), _coverage(workspace, built)
     return [Survey(item, split[item.index], coverage[item.index]) for item in built]
 
 
@@ -288,17 +288,12 @@ def _nesting(workspace: Workspace, built: Sequence[BuiltTable]) -> dict[int, dic
     return split
 
 
-def _coverage(workspace: Workspace, built: Sequence[BuiltTable], raw: Relation) -> dict[int, Coverage]:
+def _coverage(workspace: Workspace, built: Sequence[BuiltTable]) -> dict[int, Coverage]:
     compiler = workspace.compiler
     branches = [
         compiler.filled(
             "hierarchies/coverage",
-            {
-                "attribute": str(item.index),
-                "lookup": workspace.quoted(item.table),
-                "column": compiler.quote(item.column),
-                "raw": workspace.quoted(raw),
-            },
+            {"attribute": str(item.index), "lookup": workspace.quoted(item.table)},
             height=item.height,
         )
         for item in built

@@ -21,7 +21,18 @@ from dataclasses import dataclass
 
 from kanon_sql.errors import VerificationError
 from kanon_sql.models import Attribute, Bounds, Counts, Measured, Metric
-from kanon_sql.search import Batch, Lattice, Node, Question, Verdict, lowered, metric_of, preference, rounded
+from kanon_sql.search import (
+    Batch,
+    Lattice,
+    Node,
+    Question,
+    Verdict,
+    all_lowered,
+    lowered,
+    metric_of,
+    preference,
+    rounded,
+)
 from kanon_sql.spec import QuasiIdentifier, Spec
 
 __all__ = ["BY_COUNTS", "Classes", "Columns", "Demands", "PooledEvaluator", "Sizes"]
@@ -141,7 +152,7 @@ class PooledEvaluator:
             heights=self._columns.heights,
             monotone=True,  # both requirements are, whatever may be suppressed
             bound=lambda node: lowered(bounds.of(node)),
-            bounds=lambda lattice: [lowered(bound) for bound in bounds.over(lattice)],
+            bounds=lambda lattice: all_lowered(bounds.over(lattice)),
             staged=False,
             least=lambda verdict: lowered(self.metric.least(self.counts, verdict.node, verdict.suppressed)),
             expected=lambda verdict: self.metric.expected(self.counts, verdict.node, verdict.suppressed),

@@ -28,7 +28,7 @@ from kanon_sql.search.local_minima import locally_minimal
 from kanon_sql.search.optimal import optimal
 from kanon_sql.search.ranked import Ranked
 from kanon_sql.search.samarati import samarati
-from kanon_sql.search.tags import lowered, metric_of, preference, rounded
+from kanon_sql.search.tags import all_lowered, lowered, metric_of, preference, rounded
 from kanon_sql.search.top_down import top_down
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "Span",
     "Stopped",
     "Verdict",
+    "all_lowered",
     "explain",
     "generalizes",
     "hopeless",

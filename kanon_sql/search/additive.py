@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
+from operator import getitem, mul
 
 __all__ = ["Additive"]
 
@@ -61,7 +62,7 @@ class Additive:
 
     def expected(self, steps: Sequence[int]) -> float:
         """The expected value, given one step per attribute."""
-        return self._constant + sum(terms[step] for terms, step in zip(self.terms, steps, strict=True))
+        return self._constant + sum(map(getitem, self.terms, steps))
 
     def fit(self) -> None:
         """Fit the model to everything learned."""
@@ -96,11 +97,11 @@ def _solved(matrix: list[list[float]], vector: list[float]) -> list[float]:
     for i in range(size):
         own = lower[i]
         for j in range(i + 1):
-            rest = matrix[i][j] - sum(a * b for a, b in zip(own[:j], lower[j], strict=False))
+            rest = matrix[i][j] - sum(map(mul, own[:j], lower[j]))
             own[j] = sqrt(max(rest, 1e-12)) if i == j else rest / lower[j][j]
     half = [0.0] * size
     for i in range(size):
-        half[i] = (vector[i] - sum(a * b for a, b in zip(lower[i], half[:i], strict=False))) / lower[i][i]
+        half[i] = (vector[i] - sum(map(mul, lower[i], half[:i]))) / lower[i][i]
     found = [0.0] * size
     for i in reversed(range(size)):
         found[i] = (half[i] - sum(lower[k][i] * found[k] for k in range(i + 1, size))) / lower[i][i]

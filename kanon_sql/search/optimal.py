@@ -28,7 +28,7 @@ from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy,
 from kanon_sql.search.boxes import Boxes
 from kanon_sql.search.forecast import Forecast
 from kanon_sql.search.lattice import Node
-from kanon_sql.search.tags import BATCH, FEW, ask, can_win, holds, measure
+from kanon_sql.search.tags import BATCH, FEW, ask, can_win, holds, measure, those_that_can_win
 
 __all__ = ["optimal"]
 
@@ -133,7 +133,7 @@ class _Region:
         Args:
             minimal: afterwards, :meth:`border` will ask about the nodes that are still undecided.
         """
-        region = [number for number, bound in enumerate(self._bounds) if can_win(bound, self._best)]
+        region = those_that_can_win(self._bounds, self._best)
         # The order of numbers extends the order of the lattice, which breaks ties of the bound.
         region.sort(key=lambda number: (self._bounds[number], number))
         spare = len(region)
@@ -185,9 +185,14 @@ class _Region:
         boxes, forecast = self._boxes, self._forecast
         holding = boxes.marks(self._holding)
 
+        forecasts: dict[int, float] = {}
+
         def expected(number: int) -> float:
-            known = holding[number >> 3] >> (number & 7) & 1
-            return -1.0 if known else forecast.expected(boxes.steps(number))
+            if holding[number >> 3] >> (number & 7) & 1:
+                return -1.0
+            if number not in forecasts:
+                forecasts[number] = forecast.expected(boxes.steps(number))
+            return forecasts[number]
 
         chosen: list[int] = []
         for number in region[:_SCAN]:

@@ -17,6 +17,7 @@ __all__ = [
     "BATCH",
     "FEW",
     "Tags",
+    "all_lowered",
     "ask",
     "can_win",
     "holds",
@@ -25,6 +26,7 @@ __all__ = [
     "metric_of",
     "preference",
     "rounded",
+    "those_that_can_win",
 ]
 
 BATCH = 64
@@ -121,6 +123,19 @@ def can_win(lower: float, best: Verdict | None) -> bool:
     return lower <= metric + _SLACK * max(1.0, abs(metric))
 
 
+def those_that_can_win(lowers: Sequence[float], best: Verdict | None) -> list[int]:
+    """The places of those for which :func:`can_win` holds, which are all ranked or all numbers.
+
+    A lattice has many, so what they share is computed once.
+    """
+    if best is None:
+        return list(range(len(lowers)))
+    metric = metric_of(best)
+    ranked = bool(lowers) and isinstance(lowers[0], Ranked)
+    most = metric if ranked else metric + _SLACK * max(1.0, abs(metric))
+    return [place for place, lower in enumerate(lowers) if lower <= most]
+
+
 class Tags:
     """One byte of marks per node of a lattice, numbered in lexicographic order.
 
@@ -189,6 +204,13 @@ def lowered(bound: float) -> float:
     if isinstance(bound, Ranked):
         return bound.below()
     return bound - 1e-9 * abs(bound) if isfinite(bound) else bound
+
+
+def all_lowered(bounds: Sequence[float]) -> list[float]:
+    """:func:`lowered` of many, which are all ranked or all numbers."""
+    if bounds and isinstance(bounds[0], Ranked):
+        return [lowered(bound) for bound in bounds]
+    return [bound - 1e-9 * abs(bound) if isfinite(bound) else bound for bound in bounds]
 
 
 def preference(prefer: str, verdict: Verdict, heights: Node) -> float:

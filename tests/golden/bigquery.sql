@@ -53,10 +53,10 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 «hierarchies/nesting 1»;
 
 -- «hierarchies/coverage 1»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN `kanon_scratch`.`kanon_run_lookup0` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
 
 -- «hierarchies/coverage 2»
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labels` JOIN `kanon_scratch`.`kanon_run_lookup1` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
@@ -199,7 +199,7 @@ UNION ALL
 SELECT 1 AS `attribute`, 3 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l3` FROM `kanon_scratch`.`kanon_run_lookup1` WHERE NOT `l3` IS NULL GROUP BY `l3` HAVING COUNT(DISTINCT `l4`) > 1) AS `split`;
 
 -- «hierarchies/coverage 3»
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL OR `labels`.`l3` IS NULL OR `labels`.`l4` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL OR `labels`.`l3` IS NULL OR `labels`.`l4` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL OR `labels`.`l3` IS NULL OR `labels`.`l4` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL OR `labels`.`l3` IS NULL OR `labels`.`l4` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labels` JOIN `kanon_scratch`.`kanon_run_lookup1` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
@@ -273,7 +273,7 @@ UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_scratch`.`kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
 -- hierarchies/coverage
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN `kanon_scratch`.`kanon_run_lookup0` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -310,7 +310,7 @@ CREATE TABLE `kanon_scratch`.`kanon_run_raw` DEFAULT COLLATE '' AS SELECT COLLAT
 CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` DEFAULT COLLATE '' AS SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, COLLATE(CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END, '') AS `l0` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `distinct_values`) AS `labelled`;
 
 -- «hierarchies/coverage 4»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN `kanon_scratch`.`kanon_run_lookup0` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
 
 -- hierarchies/coverage
 «hierarchies/coverage 4»;
@@ -408,7 +408,7 @@ CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` DEFAULT COLLATE '' AS SELECT `v
 -- hierarchies/coverage
 «hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labels` JOIN `kanon_scratch`.`kanon_run_lookup1` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -451,7 +451,7 @@ INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch"
 CREATE TABLE `kanon_scratch`.`kanon_run_lookup2` DEFAULT COLLATE '' AS SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, COLLATE(CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END, '') AS `l0` FROM (SELECT `q2` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q2`) AS `distinct_values`) AS `labelled`;
 
 -- «hierarchies/coverage 5»
-SELECT 2 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup2`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup2` AS `labels` JOIN (SELECT `q2` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q2`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+SELECT 2 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup2`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup2` AS `labels` JOIN `kanon_scratch`.`kanon_run_lookup2` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
 
 -- hierarchies/coverage
 «hierarchies/coverage 4»
@@ -924,7 +924,7 @@ INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch"
 CREATE TABLE `kanon_scratch`.`kanon_run_lookup_sensitive1` DEFAULT COLLATE '' AS SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`d1`, 0) AS `d1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, `labelled`.`l2`, COALESCE(`labelled`.`c2`, 0) AS `c2`, COALESCE(`labelled`.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT `v1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `v1`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS INT64) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS INT64) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS INT64) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT64) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS INT64) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT64) AS `s2` FROM `kanon_scratch`.`kanon_run_domain_sensitive1`) AS `labelled` ON COLLATE((CAST(`found`.`value` AS STRING)), '') = `labelled`.`l0`;
 
 -- hierarchies/coverage
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup_sensitive1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup_sensitive1` AS `labels` JOIN (SELECT `v1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `v1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup_sensitive1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup_sensitive1` AS `labels` JOIN `kanon_scratch`.`kanon_run_lookup_sensitive1` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
 
 -- engines/scratch/record
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_sensitive1"]', '(the time)');
@@ -1123,9 +1123,6 @@ CREATE TABLE `kanon_scratch`.`kanon_run_known` DEFAULT COLLATE '' AS SELECT `q0`
 
 -- hierarchies/lookup_rules
 CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` DEFAULT COLLATE '' AS SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, COLLATE(CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END, '') AS `l0` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_scratch`.`kanon_run_known` GROUP BY `q0`) AS `distinct_values`) AS `labelled`;
-
--- hierarchies/coverage
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_known` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
 
 -- engines/scratch/record
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_people0"]', '(the time)');
@@ -1946,13 +1943,19 @@ SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 -- «hierarchies/coverage 7»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, COLLATE(CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END, '') AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_external` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
+-- «hierarchies/coverage 8»
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN `kanon_run_lookup0` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+
+-- «hierarchies/coverage 9»
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN `kanon_run_lookup1` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+
 -- hierarchies/coverage
 «hierarchies/nesting 2»
 «hierarchies/coverage 6»
 `kanon_run_lookup1` AS «hierarchies/coverage 7»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_external` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+«hierarchies/coverage 8»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_external` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 3»
 ((CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(COLLATE(CAST((CAST(`kanon_source`.`age` AS STRING) || '') AS STRING), ''), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(COLLATE(CAST((CAST(`kanon_source`.`age` AS STRING) || '') AS STRING), ''), '0'), '.') ELSE COLLATE(CAST((CAST(`kanon_source`.`age` AS STRING) || '') AS STRING), '') END), '')
@@ -2102,52 +2105,55 @@ SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` EL
 «disclosure/attacks/counted 19»
 SELECT `q0`, `q1`, `people` FROM «disclosure/attacks/counted 20» AS `cases` WHERE `exposed` = 1 ORDER BY `risk` DESC, `q0` NULLS LAST, `q1` NULLS LAST LIMIT 3;
 
--- «hierarchies/coverage 8»
+-- «hierarchies/coverage 10»
 WITH `kanon_run_meanings` AS (SELECT COLLATE(CAST(`kanon_source`.`dx` AS STRING), '') AS `q0`, COUNT(*) AS `row_count` FROM `clinic`.`visits_release` AS `kanon_source` GROUP BY COLLATE(CAST(`kanon_source`.`dx` AS STRING), '')),
 
--- «hierarchies/coverage 10»
+-- «hierarchies/coverage 12»
 (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS INT64) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS INT64) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT64) AS `s1` FROM `kanon_run_domain0`)
 
--- «hierarchies/coverage 9»
-`kanon_run_lookup0` AS (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_meanings` GROUP BY `q0`) AS `found` LEFT JOIN «hierarchies/coverage 10» AS `labelled` ON COLLATE((CAST(`found`.`value` AS STRING)), '') = `labelled`.`l0`)
+-- «hierarchies/coverage 11»
+`kanon_run_lookup0` AS (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_meanings` GROUP BY `q0`) AS `found` LEFT JOIN «hierarchies/coverage 12» AS `labelled` ON COLLATE((CAST(`found`.`value` AS STRING)), '') = `labelled`.`l0`)
+
+-- «hierarchies/coverage 13»
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN `kanon_run_lookup0` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
 
 -- hierarchies/coverage
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 `kanon_run_domain0` AS (
 SELECT COLLATE('a', '') AS `l0`, COLLATE('x', '') AS `l1`, COLLATE('*', '') AS `l2`
 UNION ALL
 SELECT COLLATE('b', '') AS `l0`, COLLATE('y', '') AS `l1`, COLLATE('*', '') AS `l2`),
-«hierarchies/coverage 9»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_meanings` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+«hierarchies/coverage 11»
+«hierarchies/coverage 13»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 `kanon_run_domain0` AS (
 SELECT COLLATE('a', '') AS `l0`, COLLATE('x', '') AS `l1`, COLLATE('*', '') AS `l2`
 UNION ALL
 SELECT COLLATE('b', '') AS `l0`, COLLATE('y', '') AS `l1`, COLLATE('*', '') AS `l2`),
-«hierarchies/coverage 9»
+«hierarchies/coverage 11»
 SELECT SUM(CASE WHEN `l1` <> '*' THEN 1 ELSE 0 END) AS `others1` FROM `kanon_run_lookup0` AS `checked`;
 
 -- «disclosure/attacks/counted 21»
 (SELECT `q0`, `q1`, SUM(`held`) AS `people`, CAST(SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` = 1 THEN `held` ELSE 0 END) AS FLOAT64) / CAST(NULLIF(SUM(CASE WHEN NOT `value_code` IS NULL AND (`value_position` = 1 OR `value_position` > 1) THEN `held` ELSE 0 END), 0) AS FLOAT64) AS `risk`, CASE WHEN COUNT(`value_code`) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS `exposed`, CASE WHEN COUNT(`value_code`) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS `beyond` FROM (SELECT `q0`, `q1`, `value_code`, `held`, ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY CASE WHEN `value_code` IS NULL THEN 1 ELSE 0 END NULLS LAST, `held` DESC) AS `value_position` FROM (SELECT `frequency`.`q0`, `frequency`.`q1`, `labels`.`l1` AS `value_code`, 0 AS `reference_share`, SUM(`frequency`.`row_count`) AS `held` FROM «disclosure/attacks/counted 17» AS `frequency` JOIN `kanon_run_lookup0` AS `labels` ON TO_JSON_STRING(`frequency`.`value_code`) = TO_JSON_STRING(`labels`.`value`) GROUP BY `frequency`.`q0`, `frequency`.`q1`, `labels`.`l1`) AS `held_values`) AS `ranked` GROUP BY `q0`, `q1`)
 
 -- disclosure/attacks/counted
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 `kanon_run_domain0` AS (
 SELECT COLLATE('a', '') AS `l0`, COLLATE('x', '') AS `l1`, COLLATE('*', '') AS `l2`
 UNION ALL
 SELECT COLLATE('b', '') AS `l0`, COLLATE('y', '') AS `l1`, COLLATE('*', '') AS `l2`),
-«hierarchies/coverage 9»
+«hierarchies/coverage 11»
 SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there0`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_meanings` AS `own` JOIN `kanon_run_lookup0` AS `again0` ON TO_JSON_STRING(`own`.`q0`) = TO_JSON_STRING(`again0`.`value`)) AS `found0` FROM «disclosure/attacks/counted 21» AS `cases`;
 
 -- disclosure/attacks/revealed
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 `kanon_run_domain0` AS (
 SELECT COLLATE('a', '') AS `l0`, COLLATE('x', '') AS `l1`, COLLATE('*', '') AS `l2`
 UNION ALL
 SELECT COLLATE('b', '') AS `l0`, COLLATE('y', '') AS `l1`, COLLATE('*', '') AS `l2`),
-«hierarchies/coverage 9»
+«hierarchies/coverage 11»
 SELECT `q0`, `q1`, `people` FROM «disclosure/attacks/counted 21» AS `cases` WHERE `exposed` = 1 ORDER BY `risk` DESC, `q0` NULLS LAST, `q1` NULLS LAST LIMIT 3;
 
 -- «hierarchies/nesting 10»
@@ -2169,19 +2175,19 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
--- «hierarchies/coverage 11»
+-- «hierarchies/coverage 14»
 `kanon_run_lookup0` AS «hierarchies/nesting 12»,
 
--- «hierarchies/coverage 12»
+-- «hierarchies/coverage 15»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, COLLATE(CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END, '') AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_joined_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
 «hierarchies/nesting 9»
-«hierarchies/coverage 11»
-`kanon_run_lookup1` AS «hierarchies/coverage 12»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_joined_people` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+«hierarchies/coverage 14»
+`kanon_run_lookup1` AS «hierarchies/coverage 15»
+«hierarchies/coverage 8»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_joined_people` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 6»
 (SELECT COLLATE(CAST(`kanon_source`.`sex` AS STRING), '') AS `q0`, COLLATE«disclosure/attacks/level_misses 3» AS `q1`, COLLATE(CAST(`kanon_source`.`dx` AS STRING), '') AS `p0`, COLLATE«hierarchies/nesting 4» AS `p1`, COUNT(*) AS `row_count` FROM `clinic`.`visits_release` AS `kanon_source` GROUP BY COLLATE(CAST(`kanon_source`.`sex` AS STRING), ''), COLLATE«disclosure/attacks/level_misses 3», COLLATE(CAST(`kanon_source`.`dx` AS STRING), ''), COLLATE«hierarchies/nesting 4»)
@@ -2200,7 +2206,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 9»
-«hierarchies/coverage 11»
+«hierarchies/coverage 14»
 `kanon_run_joined_labels0` AS «disclosure/attacks/level_misses 6»
 SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSON_STRING(COLLATE(CAST(`l2` AS STRING), '')) AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_joined_labels0` WHERE `q0` <> '*') AS `found0` ON COLLATE(CAST(`l1` AS STRING), '') = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_joined_labels0` WHERE `q0` <> '*') AS `found1` ON COLLATE(CAST(`l2` AS STRING), '') = `found1`.`label`;
 
@@ -2208,7 +2214,7 @@ SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSO
 `kanon_run_joined0_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 4» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_joined_labels0`) AS `found` ON TO_JSON_STRING(`labelled`.`label`) = TO_JSON_STRING(`found`.`label`)),
 
 -- «disclosure/attacks/unknown 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 12»,
+`kanon_run_lookup1` AS «hierarchies/coverage 15»,
 
 -- «disclosure/attacks/unknown 3»
 (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_joined_labels0`) AS `found` ON TO_JSON_STRING(`labelled`.`label`) = TO_JSON_STRING(`found`.`label`))
@@ -2216,7 +2222,7 @@ SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSO
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 5»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 11»
+«hierarchies/coverage 14»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
 `kanon_run_joined0_cover1` AS «disclosure/attacks/unknown 3»
@@ -2236,7 +2242,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 9»
-«hierarchies/coverage 11»
+«hierarchies/coverage 14»
 `kanon_run_joined_labels1` AS «disclosure/attacks/level_misses 9»
 SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSON_STRING(COLLATE(CAST(`l2` AS STRING), '')) AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_joined_labels1` WHERE `q0` <> '*') AS `found0` ON COLLATE(CAST(`l1` AS STRING), '') = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_joined_labels1` WHERE `q0` <> '*') AS `found1` ON COLLATE(CAST(`l2` AS STRING), '') = `found1`.`label`;
 
@@ -2249,7 +2255,7 @@ SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSO
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 8»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 11»
+«hierarchies/coverage 14»
 «disclosure/attacks/unknown 4»
 «disclosure/attacks/unknown 2»
 `kanon_run_joined1_cover1` AS «disclosure/attacks/unknown 5»
@@ -2297,7 +2303,7 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 -- disclosure/attacks/counted
 «hierarchies/nesting 9»
 `kanon_run_joined_each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_joined_people`),
-«hierarchies/coverage 11»
+«hierarchies/coverage 14»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -2317,7 +2323,7 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 -- disclosure/attacks/revealed
 «hierarchies/nesting 9»
 `kanon_run_joined_each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_joined_people`),
-«hierarchies/coverage 11»
+«hierarchies/coverage 14»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -2353,19 +2359,19 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
--- «hierarchies/coverage 13»
+-- «hierarchies/coverage 16»
 `kanon_run_lookup0` AS «hierarchies/nesting 16»,
 
--- «hierarchies/coverage 14»
+-- «hierarchies/coverage 17»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, COLLATE(CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END, '') AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_values_0__people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
 «hierarchies/nesting 13»
-«hierarchies/coverage 13»
-`kanon_run_lookup1` AS «hierarchies/coverage 14»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_values_0__people` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+«hierarchies/coverage 16»
+`kanon_run_lookup1` AS «hierarchies/coverage 17»
+«hierarchies/coverage 8»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_values_0__people` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 11»
 (SELECT COLLATE(CAST(`kanon_source`.`sex` AS STRING), '') AS `q0`, COLLATE«disclosure/attacks/level_misses 3» AS `q1`, COLLATE(CAST(`kanon_source`.`dx` AS STRING), '') AS `p0`, COUNT(*) AS `row_count` FROM `clinic`.`visits_release` AS `kanon_source` GROUP BY COLLATE(CAST(`kanon_source`.`sex` AS STRING), ''), COLLATE«disclosure/attacks/level_misses 3», COLLATE(CAST(`kanon_source`.`dx` AS STRING), ''))
@@ -2384,7 +2390,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 13»
-«hierarchies/coverage 13»
+«hierarchies/coverage 16»
 `kanon_run_values_0__labels0` AS «disclosure/attacks/level_misses 11»
 SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSON_STRING(COLLATE(CAST(`l2` AS STRING), '')) AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_values_0__labels0` WHERE `q0` <> '*') AS `found0` ON COLLATE(CAST(`l1` AS STRING), '') = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_values_0__labels0` WHERE `q0` <> '*') AS `found1` ON COLLATE(CAST(`l2` AS STRING), '') = `found1`.`label`;
 
@@ -2392,7 +2398,7 @@ SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSO
 `kanon_run_values_0_0_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 4» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_values_0__labels0`) AS `found` ON TO_JSON_STRING(`labelled`.`label`) = TO_JSON_STRING(`found`.`label`)),
 
 -- «disclosure/attacks/unknown 7»
-`kanon_run_lookup1` AS «hierarchies/coverage 14»,
+`kanon_run_lookup1` AS «hierarchies/coverage 17»,
 
 -- «disclosure/attacks/unknown 8»
 (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_values_0__labels0`) AS `found` ON TO_JSON_STRING(`labelled`.`label`) = TO_JSON_STRING(`found`.`label`))
@@ -2400,7 +2406,7 @@ SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSO
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 10»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 13»
+«hierarchies/coverage 16»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
 `kanon_run_values_0_0_cover1` AS «disclosure/attacks/unknown 8»
@@ -2420,7 +2426,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 13»
-«hierarchies/coverage 13»
+«hierarchies/coverage 16»
 `kanon_run_values_0__labels1` AS «disclosure/attacks/level_misses 14»
 SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSON_STRING(COLLATE(CAST(`l2` AS STRING), '')) AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_values_0__labels1` WHERE `q0` <> '*') AS `found0` ON COLLATE(CAST(`l1` AS STRING), '') = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_values_0__labels1` WHERE `q0` <> '*') AS `found1` ON COLLATE(CAST(`l2` AS STRING), '') = `found1`.`label`;
 
@@ -2433,7 +2439,7 @@ SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSO
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 13»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 13»
+«hierarchies/coverage 16»
 «disclosure/attacks/unknown 9»
 «disclosure/attacks/unknown 7»
 `kanon_run_values_0_1_cover1` AS «disclosure/attacks/unknown 10»
@@ -2481,7 +2487,7 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 -- disclosure/attacks/counted
 «hierarchies/nesting 13»
 `kanon_run_values_0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_values_0__people`),
-«hierarchies/coverage 13»
+«hierarchies/coverage 16»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -2501,7 +2507,7 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 -- disclosure/attacks/revealed
 «hierarchies/nesting 13»
 `kanon_run_values_0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_values_0__people`),
-«hierarchies/coverage 13»
+«hierarchies/coverage 16»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -2579,19 +2585,19 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
--- «hierarchies/coverage 15»
+-- «hierarchies/coverage 18»
 `kanon_run_lookup0` AS «hierarchies/nesting 19»,
 
--- «hierarchies/coverage 16»
+-- «hierarchies/coverage 19»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, COLLATE(CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END, '') AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_placed_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
 «hierarchies/nesting 17»
-«hierarchies/coverage 15»
-`kanon_run_lookup1` AS «hierarchies/coverage 16»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_placed_people` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+«hierarchies/coverage 18»
+`kanon_run_lookup1` AS «hierarchies/coverage 19»
+«hierarchies/coverage 8»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_placed_people` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 15»
 WITH `kanon_run_placed0` AS «disclosure/attacks/level_misses 6»,
@@ -2607,7 +2613,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 17»
-«hierarchies/coverage 15»
+«hierarchies/coverage 18»
 `kanon_run_placed0` AS «disclosure/attacks/level_misses 6»
 SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSON_STRING(COLLATE(CAST(`l2` AS STRING), '')) AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_placed0` WHERE `q0` <> '*') AS `found0` ON COLLATE(CAST(`l1` AS STRING), '') = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_placed0` WHERE `q0` <> '*') AS `found1` ON COLLATE(CAST(`l2` AS STRING), '') = `found1`.`label`;
 
@@ -2615,7 +2621,7 @@ SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSO
 `kanon_run_placed0_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 4» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_placed0`) AS `found` ON TO_JSON_STRING(`labelled`.`label`) = TO_JSON_STRING(`found`.`label`)),
 
 -- «disclosure/attacks/unknown 12»
-`kanon_run_lookup1` AS «hierarchies/coverage 16»,
+`kanon_run_lookup1` AS «hierarchies/coverage 19»,
 
 -- «disclosure/attacks/unknown 13»
 (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_placed0`) AS `found` ON TO_JSON_STRING(`labelled`.`label`) = TO_JSON_STRING(`found`.`label`))
@@ -2623,7 +2629,7 @@ SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSO
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 15»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 15»
+«hierarchies/coverage 18»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
 `kanon_run_placed0_cover1` AS «disclosure/attacks/unknown 13»
@@ -2643,7 +2649,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 17»
-«hierarchies/coverage 15»
+«hierarchies/coverage 18»
 «disclosure/attacks/level_differences 1»
 SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSON_STRING(COLLATE(CAST(`l2` AS STRING), '')) AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_placed1` WHERE `q0` <> '*') AS `found0` ON COLLATE(CAST(`l1` AS STRING), '') = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_placed1` WHERE `q0` <> '*') AS `found1` ON COLLATE(CAST(`l2` AS STRING), '') = `found1`.`label`;
 
@@ -2656,7 +2662,7 @@ SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSO
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 17»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 15»
+«hierarchies/coverage 18»
 «disclosure/attacks/unknown 14»
 «disclosure/attacks/unknown 12»
 `kanon_run_placed1_cover1` AS «disclosure/attacks/unknown 15»
@@ -2676,7 +2682,7 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 
 -- frequency/all_found
 «hierarchies/nesting 17»
-«hierarchies/coverage 15»
+«hierarchies/coverage 18»
 «disclosure/attacks/unknown 12»
 «frequency/all_found 1»
 «disclosure/attacks/level_differences 1»
@@ -2708,7 +2714,7 @@ SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `ther
 
 -- disclosure/attacks/position_cells
 «hierarchies/nesting 17»
-«hierarchies/coverage 15»
+«hierarchies/coverage 18»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2720,7 +2726,7 @@ SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `ther
 
 -- disclosure/attacks/position_revealed
 «hierarchies/nesting 17»
-«hierarchies/coverage 15»
+«hierarchies/coverage 18»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2749,19 +2755,19 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
--- «hierarchies/coverage 17»
+-- «hierarchies/coverage 20»
 `kanon_run_lookup0` AS «hierarchies/nesting 23»,
 
--- «hierarchies/coverage 18»
+-- «hierarchies/coverage 21»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, COLLATE(CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END, '') AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_ordered_values` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
 «hierarchies/nesting 20»
-«hierarchies/coverage 17»
-`kanon_run_lookup1` AS «hierarchies/coverage 18»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_ordered_values` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+«hierarchies/coverage 20»
+`kanon_run_lookup1` AS «hierarchies/coverage 21»
+«hierarchies/coverage 8»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_ordered_values` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 18»
 (SELECT COLLATE(CAST(`kanon_source`.`sex` AS STRING), '') AS `q0`, COLLATE«disclosure/attacks/level_misses 3» AS `q1`, COUNT(*) AS `row_count` FROM `clinic`.`visits_release` AS `kanon_source` GROUP BY COLLATE(CAST(`kanon_source`.`sex` AS STRING), ''), COLLATE«disclosure/attacks/level_misses 3»)
@@ -2774,16 +2780,16 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 20»
-«hierarchies/coverage 17»
+«hierarchies/coverage 20»
 `kanon_run_ordered_labels` AS «disclosure/attacks/level_misses 18»
 SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSON_STRING(COLLATE(CAST(`l2` AS STRING), '')) AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_ordered_labels` WHERE `q0` <> '*') AS `found0` ON COLLATE(CAST(`l1` AS STRING), '') = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_ordered_labels` WHERE `q0` <> '*') AS `found1` ON COLLATE(CAST(`l2` AS STRING), '') = `found1`.`label`;
 
 -- disclosure/attacks/order
 «hierarchies/nesting 20»
-«hierarchies/coverage 17»
+«hierarchies/coverage 20»
 `kanon_run_ordered_labels` AS «disclosure/attacks/level_misses 18»,
 `kanon_run_ordered_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 4» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_ordered_labels`) AS `found` ON TO_JSON_STRING(`labelled`.`label`) = TO_JSON_STRING(`found`.`label`)),
-`kanon_run_lookup1` AS «hierarchies/coverage 18»,
+`kanon_run_lookup1` AS «hierarchies/coverage 21»,
 `kanon_run_ordered_cover1` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_ordered_labels`) AS `found` ON TO_JSON_STRING(`labelled`.`label`) = TO_JSON_STRING(`found`.`label`)),
 «disclosure/attacks/level_misses 16»
 «frequency/all_found 1»
@@ -2806,25 +2812,22 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
--- «hierarchies/coverage 19»
+-- «hierarchies/coverage 22»
 `kanon_run_lookup0` AS «hierarchies/nesting 26»,
 
--- «hierarchies/coverage 21»
+-- «hierarchies/coverage 24»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, COLLATE(CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END, '') AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_consistent_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
--- «hierarchies/coverage 20»
-`kanon_run_lookup1` AS «hierarchies/coverage 21»
-
--- «hierarchies/coverage 22»
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistent_people` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+-- «hierarchies/coverage 23»
+`kanon_run_lookup1` AS «hierarchies/coverage 24»
 
 -- hierarchies/coverage
 «hierarchies/nesting 24»
-«hierarchies/coverage 19»
-«hierarchies/coverage 20»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistent_people` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+«hierarchies/coverage 22»
+«hierarchies/coverage 23»
+«hierarchies/coverage 8»
 UNION ALL
-«hierarchies/coverage 22»;
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 19»
 WITH `kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 18»,
@@ -2840,7 +2843,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 24»
-«hierarchies/coverage 19»
+«hierarchies/coverage 22»
 `kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 18»
 SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSON_STRING(COLLATE(CAST(`l2` AS STRING), '')) AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_consistent_rows` WHERE `q0` <> '*') AS `found0` ON COLLATE(CAST(`l1` AS STRING), '') = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_consistent_rows` WHERE `q0` <> '*') AS `found1` ON COLLATE(CAST(`l2` AS STRING), '') = `found1`.`label`;
 
@@ -2848,7 +2851,7 @@ SELECT SUM(CASE WHEN TO_JSON_STRING(COLLATE(CAST(`l1` AS STRING), '')) <> TO_JSO
 `kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/consistent 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 21»,
+`kanon_run_lookup1` AS «hierarchies/coverage 24»,
 
 -- «disclosure/attacks/consistent 3»
 `kanon_run_consistent_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 4» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_consistent_rows`) AS `found` ON TO_JSON_STRING(`labelled`.`label`) = TO_JSON_STRING(`found`.`label`)),
@@ -2874,7 +2877,7 @@ SELECT (SELECT COALESCE(SUM(`row_count`), 0) FROM `kanon_run_consistent_people`)
 -- disclosure/attacks/consistent
 «hierarchies/nesting 24»
 «disclosure/attacks/consistent 1»
-«hierarchies/coverage 19»
+«hierarchies/coverage 22»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2887,7 +2890,7 @@ SELECT `own`, `low`, `high`, `place`, MIN(`released`) AS `released`, SUM(`people
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 24»
-«hierarchies/coverage 19»
+«hierarchies/coverage 22»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2904,7 +2907,7 @@ SELECT (SELECT SUM(`row_count`) FROM `kanon_run_consistent_people`) AS `examined
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 24»
-«hierarchies/coverage 19»
+«hierarchies/coverage 22»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
@@ -2915,7 +2918,7 @@ SELECT (SELECT SUM(`row_count`) FROM `kanon_run_consistent_people`) AS `examined
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 24»
-«hierarchies/coverage 19»
+«hierarchies/coverage 22»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2933,7 +2936,7 @@ SELECT (SELECT SUM(`row_count`) FROM `kanon_run_consistent_rows`) AS `examined`,
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
-«hierarchies/coverage 19»
+«hierarchies/coverage 22»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2943,7 +2946,7 @@ SELECT (SELECT SUM(`row_count`) FROM `kanon_run_consistent_rows`) AS `examined`,
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 24»
-«hierarchies/coverage 19»
+«hierarchies/coverage 22»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2966,29 +2969,29 @@ WITH `kanon_run_minimal0_people` AS «hierarchies/nesting 21»,
 «hierarchies/nesting 28»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 23»
+-- «hierarchies/coverage 25»
 `kanon_run_lookup0` AS «hierarchies/nesting 29»,
 
--- «hierarchies/coverage 25»
+-- «hierarchies/coverage 27»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, COLLATE(CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END, '') AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_minimal0_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
--- «hierarchies/coverage 24»
-`kanon_run_lookup1` AS «hierarchies/coverage 25»
+-- «hierarchies/coverage 26»
+`kanon_run_lookup1` AS «hierarchies/coverage 27»
 
 -- hierarchies/coverage
 «hierarchies/nesting 27»
-«hierarchies/coverage 23»
-«hierarchies/coverage 24»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_minimal0_people` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+«hierarchies/coverage 25»
+«hierarchies/coverage 26»
+«hierarchies/coverage 13»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_minimal0_people` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+«hierarchies/coverage 9»;
 
 -- «frequency/all_found 5»
-`kanon_run_lookup1` AS «hierarchies/coverage 25»,
+`kanon_run_lookup1` AS «hierarchies/coverage 27»,
 
 -- frequency/all_found
 «hierarchies/nesting 27»
-«hierarchies/coverage 23»
+«hierarchies/coverage 25»
 «frequency/all_found 5»
 `kanon_run_minimal0_labels` AS «disclosure/attacks/level_misses 11»
 SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_minimal0_people` AS `own` JOIN `kanon_run_lookup0` AS `again0` ON TO_JSON_STRING(`own`.`q0`) = TO_JSON_STRING(`again0`.`value`) JOIN `kanon_run_lookup1` AS `again1` ON TO_JSON_STRING(`own`.`q1`) = TO_JSON_STRING(`again1`.`value`)) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_minimal0_labels` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_minimal0_labels`) AS `again0` ON TO_JSON_STRING(`own`.`q0`) = TO_JSON_STRING(`again0`.`value`) JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_minimal0_labels`) AS `again1` ON TO_JSON_STRING(`own`.`q1`) = TO_JSON_STRING(`again1`.`value`) JOIN (SELECT DISTINCT `p0` AS `value` FROM `kanon_run_minimal0_labels`) AS `again2` ON TO_JSON_STRING(`own`.`p0`) = TO_JSON_STRING(`again2`.`value`)) AS `found1`;
@@ -3008,7 +3011,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL THEN 1 ELSE 0 END) AS `missed0`, S
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 21»
 «disclosure/attacks/level_misses 22»
-«hierarchies/coverage 24»
+«hierarchies/coverage 26»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_minimal0_labels`) AS `found` LEFT JOIN (SELECT DISTINCT COLLATE«disclosure/attacks/counted 8» AS `label`, 1 AS `known` FROM `kanon_run_lookup1`) AS `level0` ON TO_JSON_STRING(`found`.`label`) = TO_JSON_STRING(`level0`.`label`) LEFT JOIN (SELECT DISTINCT COLLATE«disclosure/attacks/counted 9» AS `label`, 1 AS `known` FROM `kanon_run_lookup1`) AS `level1` ON TO_JSON_STRING(`found`.`label`) = TO_JSON_STRING(`level1`.`label`);
 
 -- «disclosure/attacks/numbered_counts 1»
@@ -3027,7 +3030,7 @@ SELECT `class_number`, `value_number`, `missing`, `protected_value`, `row_count`
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 27»
-«hierarchies/coverage 23»
+«hierarchies/coverage 25»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -3035,7 +3038,7 @@ SELECT `class_number`, `cell_rows` FROM (SELECT `classes`.`class_number` AS `cla
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 27»
-«hierarchies/coverage 23»
+«hierarchies/coverage 25»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -3055,19 +3058,19 @@ WITH `kanon_run_guessed0__people` AS «hierarchies/nesting 14»,
 «hierarchies/nesting 31»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 26»
+-- «hierarchies/coverage 28»
 `kanon_run_lookup0` AS «hierarchies/nesting 32»,
 
--- «hierarchies/coverage 27»
+-- «hierarchies/coverage 29»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, COLLATE(CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END, '') AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_guessed0__people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
 «hierarchies/nesting 30»
-«hierarchies/coverage 26»
-`kanon_run_lookup1` AS «hierarchies/coverage 27»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_guessed0__people` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+«hierarchies/coverage 28»
+`kanon_run_lookup1` AS «hierarchies/coverage 29»
+«hierarchies/coverage 13»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_guessed0__people` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 23»
 WITH `kanon_run_guessed0__labels0` AS «disclosure/attacks/level_misses 11»,
@@ -3088,7 +3091,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 `kanon_run_guessed0_0_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/unknown 17» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_guessed0__labels0`) AS `found` ON TO_JSON_STRING(`labelled`.`label`) = TO_JSON_STRING(`found`.`label`)),
 
 -- «disclosure/attacks/unknown 18»
-`kanon_run_lookup1` AS «hierarchies/coverage 27»,
+`kanon_run_lookup1` AS «hierarchies/coverage 29»,
 
 -- «disclosure/attacks/unknown 19»
 (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_guessed0__labels0`) AS `found` ON TO_JSON_STRING(`labelled`.`label`) = TO_JSON_STRING(`found`.`label`))
@@ -3096,7 +3099,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
-«hierarchies/coverage 26»
+«hierarchies/coverage 28»
 «disclosure/attacks/unknown 16»
 «disclosure/attacks/unknown 18»
 `kanon_run_guessed0_0_cover1` AS «disclosure/attacks/unknown 19»
@@ -3104,7 +3107,7 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 
 -- disclosure/attacks/guessed
 «hierarchies/nesting 30»
-«hierarchies/coverage 26»
+«hierarchies/coverage 28»
 «disclosure/attacks/unknown 18»
 `kanon_run_guessed0__labels0` AS «disclosure/attacks/level_misses 11»,
 `kanon_run_guessed0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_guessed0__people`),
@@ -3177,10 +3180,10 @@ SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `ka
 `kanon_run_lookup0` AS «hierarchies/nesting 34»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 28»
+-- «hierarchies/coverage 30»
 `kanon_run_lookup0` AS «hierarchies/nesting 34»,
 
--- «hierarchies/coverage 29»
+-- «hierarchies/coverage 31»
 (
 SELECT COLLATE('M', '') AS `l0`, COLLATE('x', '') AS `l1`, COLLATE('*', '') AS `l2`
 UNION ALL
@@ -3188,28 +3191,31 @@ SELECT COLLATE('it\'s', '') AS `l0`, COLLATE('x', '') AS `l1`, COLLATE('*', '') 
 UNION ALL
 SELECT COLLATE('F\\', '') AS `l0`, COLLATE('y', '') AS `l1`, COLLATE('*', '') AS `l2`)
 
--- «hierarchies/coverage 31»
+-- «hierarchies/coverage 33»
 (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS INT64) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS INT64) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT64) AS `s1` FROM `kanon_run_domain1`)
 
--- «hierarchies/coverage 30»
-(SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_known` GROUP BY `q1`) AS `found` LEFT JOIN «hierarchies/coverage 31» AS `labelled` ON COLLATE((CAST(`found`.`value` AS STRING)), '') = `labelled`.`l0`)
+-- «hierarchies/coverage 32»
+(SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_known` GROUP BY `q1`) AS `found` LEFT JOIN «hierarchies/coverage 33» AS `labelled` ON COLLATE((CAST(`found`.`value` AS STRING)), '') = `labelled`.`l0`)
+
+-- «hierarchies/coverage 34»
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN `kanon_run_lookup1` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/nesting 33»
-«hierarchies/coverage 28»
-`kanon_run_domain1` AS «hierarchies/coverage 29»,
-`kanon_run_lookup1` AS «hierarchies/coverage 30»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_known` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+«hierarchies/coverage 30»
+`kanon_run_domain1` AS «hierarchies/coverage 31»,
+`kanon_run_lookup1` AS «hierarchies/coverage 32»
+«hierarchies/coverage 13»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_known` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+«hierarchies/coverage 34»;
 
 -- «frequency/population/ambiguous 1»
 `kanon_run_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l0` AS STRING), '') AS `label`, 0 AS `label_level` FROM `kanon_run_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l1` AS STRING), '') AS `label`, 1 AS `label_level` FROM `kanon_run_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l2` AS STRING), '') AS `label`, 2 AS `label_level` FROM `kanon_run_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
 -- «frequency/population/ambiguous 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 30»,
+`kanon_run_lookup1` AS «hierarchies/coverage 32»,
 
 -- «frequency/population/ambiguous 3»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l0` AS STRING), '') AS `label`, 0 AS `label_level` FROM `kanon_run_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l1` AS STRING), '') AS `label`, 1 AS `label_level` FROM `kanon_run_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l2` AS STRING), '') AS `label`, 2 AS `label_level` FROM `kanon_run_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
@@ -3218,9 +3224,9 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_v
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/nesting 33»
-«hierarchies/coverage 28»
+«hierarchies/coverage 30»
 «frequency/population/ambiguous 1»
-`kanon_run_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 2»
 `kanon_run_labels1` AS «frequency/population/ambiguous 3»
 SELECT 0 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_labels0` GROUP BY `label`) AS `meant`
@@ -3243,8 +3249,8 @@ SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) 
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/nesting 33»
-«hierarchies/coverage 28»
-`kanon_run_domain1` AS «hierarchies/coverage 29»,
+«hierarchies/coverage 30»
+`kanon_run_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 2»
 `kanon_run_classes` AS «frequency/all_found 6»
 SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`census` AS `whole`) AS `there0`, «frequency/all_found 8» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`other_census` AS `whole`) AS `there1`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_population1` AS `own` JOIN `kanon_run_lookup0` AS `again0` ON TO_JSON_STRING(`own`.`q0`) = TO_JSON_STRING(`again0`.`value`) JOIN `kanon_run_lookup1` AS `again1` ON TO_JSON_STRING(`own`.`q1`) = TO_JSON_STRING(`again1`.`value`)) AS `found1`, (SELECT COUNT(*) FROM `kanon_run_classes` AS `whole`) AS `there2`, «frequency/all_found 9» AS `found2`;
@@ -3266,10 +3272,10 @@ WITH `kanon_run_classes` AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 33»
-«hierarchies/coverage 28»
+«hierarchies/coverage 30»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 2»
-`kanon_run_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 `kanon_run_meaning1` AS «frequency/population/overlap 4»
@@ -3285,11 +3291,11 @@ SELECT (SELECT COUNT(*) FROM `kanon_run_classes` WHERE `is_top` = 1) AS `tops`, 
 WITH `kanon_run_population1` AS «hierarchies/range 4»,
 «frequency/population/overlap 1»
 «hierarchies/nesting 33»
-«hierarchies/coverage 28»
+«hierarchies/coverage 30»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-`kanon_run_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3332,10 +3338,10 @@ SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `ka
 `kanon_run_widths_lookup0` AS «hierarchies/nesting 36»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_widths_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 32»
+-- «hierarchies/coverage 35»
 `kanon_run_widths_lookup0` AS «hierarchies/nesting 36»,
 
--- «hierarchies/coverage 33»
+-- «hierarchies/coverage 36»
 `kanon_run_widths_lookup1` AS (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_widths_known` GROUP BY `q1`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS INT64) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS INT64) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT64) AS `s1` FROM `kanon_run_widths_domain1`) AS `labelled` ON COLLATE((CAST(`found`.`value` AS STRING)), '') = `labelled`.`l0`)
 
 -- hierarchies/coverage
@@ -3343,12 +3349,12 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/nesting 35»
-«hierarchies/coverage 32»
-`kanon_run_widths_domain1` AS «hierarchies/coverage 29»,
-«hierarchies/coverage 33»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_widths_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_widths_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_widths_known` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+«hierarchies/coverage 35»
+`kanon_run_widths_domain1` AS «hierarchies/coverage 31»,
+«hierarchies/coverage 36»
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_widths_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_widths_lookup0` AS `labels` JOIN `kanon_run_widths_lookup0` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_widths_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_widths_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_widths_known` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_widths_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_widths_lookup1` AS `labels` JOIN `kanon_run_widths_lookup1` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
 
 -- «evaluate/achieved 7»
 WITH `kanon_run_persons0` AS «frequency/population/moving 1»,
@@ -3385,11 +3391,11 @@ WITH `kanon_run_persons0` AS «frequency/population/moving 1»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 33»
-«hierarchies/coverage 28»
+«hierarchies/coverage 30»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-`kanon_run_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3400,9 +3406,9 @@ WITH `kanon_run_persons0` AS «frequency/population/moving 1»,
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/nesting 35»
-«hierarchies/coverage 32»
-`kanon_run_widths_domain1` AS «hierarchies/coverage 29»,
-«hierarchies/coverage 33»
+«hierarchies/coverage 35»
+`kanon_run_widths_domain1` AS «hierarchies/coverage 31»,
+«hierarchies/coverage 36»
 SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` > 1.20000000000000016e-08 THEN 0 ELSE `class_rows` END) AS `violating_rows2`, MAX(CASE WHEN `m3` > 0 THEN CAST(`class_size` AS FLOAT64) / CAST(`m3` AS FLOAT64) END) AS `worst3`, SUM(CASE WHEN CASE WHEN `m3` > 0 THEN CAST(`class_size` AS FLOAT64) / CAST(`m3` AS FLOAT64) END IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= `class_size` AND `m3` > 0 AND CAST(`class_size` AS FLOAT64) <= 5.00000000999999972e-01 * CAST(`m3` AS FLOAT64) AND CAST(`class_size` AS FLOAT64) >= -1.00000000000000006e-09 * CAST(`m3` AS FLOAT64) THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= `class_size` AND `m3` > 0 AND CAST(`class_size` AS FLOAT64) <= 5.00000000999999972e-01 * CAST(`m3` AS FLOAT64) AND CAST(`class_size` AS FLOAT64) >= -1.00000000000000006e-09 * CAST(`m3` AS FLOAT64) THEN 0 ELSE `class_rows` END) AS `violating_rows3` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS INT64) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS INT64) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS INT64) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 3) AND (`m1` >= 5) AND (`m2` > 1.20000000000000016e-08) AND (`m3` >= `class_size` AND `m3` > 0 AND CAST(`class_size` AS FLOAT64) <= 5.00000000999999972e-01 * CAST(`m3` AS FLOAT64) AND CAST(`class_size` AS FLOAT64) >= -1.00000000000000006e-09 * CAST(`m3` AS FLOAT64)) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `widened`.*, 1.20000000000000000e+01 * (1 - `class_loss`) - 3.00000000000000000e+00 * CASE WHEN `m2_own` >= 5 THEN 0 WHEN `m2_own` > 0 THEN 1 / CAST(`m2_own` AS FLOAT64) ELSE 1 END AS `m2` FROM (SELECT `classes`.`k0` AS `k0`, `classes`.`k1` AS `k1`, `classes`.`class_rows` AS `class_rows`, `classes`.`class_size` AS `class_size`, `classes`.`m0` AS `m0`, `classes`.`m1` AS `m1`, `classes`.`m2_own` AS `m2_own`, `classes`.`m3` AS `m3`, «evaluate/achieved 12» / 1.38629436111989057e+00 AS `class_loss` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`x0` AS `x0`, `base`.`x1` AS `x1`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1`, `values0`.`m2_own` AS `m2_own`, `values1`.`m3` AS `m3` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS INT64) AS INT64) AS `class_rows`, CAST(CAST(COUNT(*) AS INT64) AS INT64) AS `class_size`, MIN(COLLATE(CAST(CAST(`q0` AS STRING) AS STRING), '')) AS `x0`, MIN(COLLATE(CAST(CAST(`q1` AS STRING) AS STRING), '')) AS `x1` FROM (SELECT `checked`.`age` AS `q0`, COLLATE(CAST(`checked`.`sex` AS STRING), '') AS `q1`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`) AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m2_own` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(COLLATE(CAST(CAST(`q0` AS STRING) AS STRING), '')) AS `x0`, MIN(COLLATE(CAST(CAST(`q1` AS STRING) AS STRING), '')) AS `x1` FROM «evaluate/achieved 13» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON TO_JSON_STRING(`base`.`k0`) = TO_JSON_STRING(`values0`.`k0`) AND TO_JSON_STRING(`base`.`k1`) = TO_JSON_STRING(`values0`.`k1`) JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m3` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(COLLATE(CAST(CAST(`q0` AS STRING) AS STRING), '')) AS `x0`, MIN(COLLATE(CAST(CAST(`q1` AS STRING) AS STRING), '')) AS `x1` FROM «evaluate/achieved 14» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values1` ON TO_JSON_STRING(`base`.`k0`) = TO_JSON_STRING(`values1`.`k0`) AND TO_JSON_STRING(`base`.`k1`) = TO_JSON_STRING(`values1`.`k1`)) AS `classes` LEFT JOIN «evaluate/achieved 15» AS `sizes0` ON `classes`.`x0` = `sizes0`.`code` LEFT JOIN «evaluate/achieved 16» AS `sizes1` ON `classes`.`x1` = `sizes1`.`code`) AS `widened`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
 -- verbs/warnings/repeats
@@ -3420,31 +3426,31 @@ SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `ka
 `kanon_run_lookup0` AS «hierarchies/nesting 37»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 37»
 `kanon_run_lookup0` AS «hierarchies/nesting 37»,
 
--- «hierarchies/coverage 35»
-(SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_population0` GROUP BY `q1`) AS `found` LEFT JOIN «hierarchies/coverage 31» AS `labelled` ON COLLATE((CAST(`found`.`value` AS STRING)), '') = `labelled`.`l0`)
+-- «hierarchies/coverage 38»
+(SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_population0` GROUP BY `q1`) AS `found` LEFT JOIN «hierarchies/coverage 33» AS `labelled` ON COLLATE((CAST(`found`.`value` AS STRING)), '') = `labelled`.`l0`)
 
 -- hierarchies/coverage
 «hierarchies/range 1»
-«hierarchies/coverage 34»
-`kanon_run_domain1` AS «hierarchies/coverage 29»,
-`kanon_run_lookup1` AS «hierarchies/coverage 35»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_population0` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+«hierarchies/coverage 37»
+`kanon_run_domain1` AS «hierarchies/coverage 31»,
+`kanon_run_lookup1` AS «hierarchies/coverage 38»
+«hierarchies/coverage 13»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_population0` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+«hierarchies/coverage 34»;
 
 -- «frequency/all_found 10»
-`kanon_run_lookup1` AS «hierarchies/coverage 35»,
+`kanon_run_lookup1` AS «hierarchies/coverage 38»,
 
 -- «frequency/all_found 11»
 (SELECT `labelled`.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS `is_top` FROM «frequency/all_found 7» AS `labelled`)
 
 -- frequency/all_found
 «hierarchies/range 1»
-«hierarchies/coverage 34»
-`kanon_run_domain1` AS «hierarchies/coverage 29»,
+«hierarchies/coverage 37»
+`kanon_run_domain1` AS «hierarchies/coverage 31»,
 «frequency/all_found 10»
 `kanon_run_classes` AS «frequency/all_found 11»
 SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`census` AS `whole`) AS `there0`, «frequency/all_found 8» AS `found0`, (SELECT COUNT(*) FROM `kanon_run_classes` AS `whole`) AS `there1`, «frequency/all_found 9» AS `found1`;
@@ -3454,11 +3460,11 @@ SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`census` AS `whole`) AS `the
 
 -- evaluate/achieved
 «hierarchies/range 1»
-«hierarchies/coverage 34»
+«hierarchies/coverage 37»
 `kanon_run_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l0` AS STRING), '') AS `label`, 0 AS `label_level` FROM `kanon_run_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 `kanon_run_classes` AS «frequency/all_found 11»,
 «frequency/population/overlap 2»
-`kanon_run_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_domain1` AS «hierarchies/coverage 31»,
 «frequency/all_found 10»
 `kanon_run_labels1` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l0` AS STRING), '') AS `label`, 0 AS `label_level` FROM `kanon_run_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 «frequency/population/coverage 2»
@@ -3527,11 +3533,11 @@ SELECT COUNT(*) AS `unknown_rows` FROM `clinic`.`other` AS `checked` WHERE `chec
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 33»
-«hierarchies/coverage 28»
+«hierarchies/coverage 30»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-`kanon_run_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3542,9 +3548,9 @@ SELECT COUNT(*) AS `unknown_rows` FROM `clinic`.`other` AS `checked` WHERE `chec
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/nesting 35»
-«hierarchies/coverage 32»
-`kanon_run_widths_domain1` AS «hierarchies/coverage 29»,
-«hierarchies/coverage 33»
+«hierarchies/coverage 35»
+`kanon_run_widths_domain1` AS «hierarchies/coverage 31»,
+«hierarchies/coverage 36»
 SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, MAX(`all_size`) AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` > 1.20000000000000016e-08 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MAX(CASE WHEN `m2` > 0 THEN CAST(`class_size` AS FLOAT64) / CAST(`m2` AS FLOAT64) END) AS `worst2`, SUM(CASE WHEN CASE WHEN `m2` > 0 THEN CAST(`class_size` AS FLOAT64) / CAST(`m2` AS FLOAT64) END IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS FLOAT64) <= 5.00000000999999972e-01 * CAST(`m2` AS FLOAT64) AND CAST(`class_size` AS FLOAT64) >= -1.00000000000000006e-09 * CAST(`m2` AS FLOAT64) THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS FLOAT64) <= 5.00000000999999972e-01 * CAST(`m2` AS FLOAT64) AND CAST(`class_size` AS FLOAT64) >= -1.00000000000000006e-09 * CAST(`m2` AS FLOAT64) THEN 0 ELSE `class_rows` END) AS `violating_rows2` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS INT64) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS INT64) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS INT64) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, `m1`, `m2`, CASE WHEN (`m0` >= 5) AND (`m1` > 1.20000000000000016e-08) AND (`m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS FLOAT64) <= 5.00000000999999972e-01 * CAST(`m2` AS FLOAT64) AND CAST(`class_size` AS FLOAT64) >= -1.00000000000000006e-09 * CAST(`m2` AS FLOAT64)) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `widened`.*, 1.20000000000000000e+01 * (1 - `class_loss`) - 3.00000000000000000e+00 * CASE WHEN `m1_own` >= 5 THEN 0 WHEN `m1_own` > 0 THEN 1 / CAST(`m1_own` AS FLOAT64) ELSE 1 END AS `m1` FROM (SELECT `classes`.`k0` AS `k0`, `classes`.`k1` AS `k1`, `classes`.`class_rows` AS `class_rows`, `classes`.`class_size` AS `class_size`, `classes`.`all_size` AS `all_size`, `classes`.`m0` AS `m0`, `classes`.`m1_own` AS `m1_own`, `classes`.`m2` AS `m2`, «evaluate/achieved 12» / 1.38629436111989057e+00 AS `class_loss` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`all_size` AS `all_size`, `base`.`x0` AS `x0`, `base`.`x1` AS `x1`, `values0`.`m0` AS `m0`, `values0`.`m1_own` AS `m1_own`, `values1`.`m2` AS `m2` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS INT64) AS INT64) AS `class_rows`, COUNT(DISTINCT `unit`) AS `class_size`, SUM(COUNT(DISTINCT `unit`)) OVER () AS `all_size`, MIN(COLLATE(CAST(CAST(`q0` AS STRING) AS STRING), '')) AS `x0`, MIN(COLLATE(CAST(CAST(`q1` AS STRING) AS STRING), '')) AS `x1` FROM (SELECT `checked`.`age` AS `q0`, COLLATE(CAST(`checked`.`sex` AS STRING), '') AS `q1`, `checked`.`person` AS `unit`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`) AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1_own` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(COLLATE(CAST(CAST(`q0` AS STRING) AS STRING), '')) AS `x0`, MIN(COLLATE(CAST(CAST(`q1` AS STRING) AS STRING), '')) AS `x1` FROM «evaluate/achieved 13» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON TO_JSON_STRING(`base`.`k0`) = TO_JSON_STRING(`values0`.`k0`) AND TO_JSON_STRING(`base`.`k1`) = TO_JSON_STRING(`values0`.`k1`) JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m2` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(COLLATE(CAST(CAST(`q0` AS STRING) AS STRING), '')) AS `x0`, MIN(COLLATE(CAST(CAST(`q1` AS STRING) AS STRING), '')) AS `x1` FROM «evaluate/achieved 14» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values1` ON TO_JSON_STRING(`base`.`k0`) = TO_JSON_STRING(`values1`.`k0`) AND TO_JSON_STRING(`base`.`k1`) = TO_JSON_STRING(`values1`.`k1`)) AS `classes` LEFT JOIN «evaluate/achieved 15» AS `sizes0` ON `classes`.`x0` = `sizes0`.`code` LEFT JOIN «evaluate/achieved 16» AS `sizes1` ON `classes`.`x1` = `sizes1`.`code`) AS `widened`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
 -- engines/scratch/record
@@ -3628,10 +3634,10 @@ SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `ka
 `kanon_run_beliefs0_lookup0` AS «hierarchies/nesting 38»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_beliefs0_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 39»
 `kanon_run_beliefs0_lookup0` AS «hierarchies/nesting 38»,
 
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 40»
 (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_beliefs0_vectors` GROUP BY `q1`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS INT64) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS INT64) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT64) AS `s1` FROM `kanon_run_beliefs0_domain1`) AS `labelled` ON COLLATE((CAST(`found`.`value` AS STRING)), '') = `labelled`.`l0`)
 
 -- hierarchies/coverage
@@ -3639,18 +3645,18 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 36»
-`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 29»,
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 37»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs0_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs0_vectors` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+«hierarchies/coverage 39»
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 31»,
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 40»
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs0_lookup0` AS `labels` JOIN `kanon_run_beliefs0_lookup0` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs0_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs0_vectors` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs0_lookup1` AS `labels` JOIN `kanon_run_beliefs0_lookup1` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
 
 -- «frequency/population/ambiguous 4»
 `kanon_run_beliefs0_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l0` AS STRING), '') AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs0_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l1` AS STRING), '') AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs0_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l2` AS STRING), '') AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs0_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
 -- «frequency/population/ambiguous 5»
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 37»,
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 40»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l0` AS STRING), '') AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs0_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l1` AS STRING), '') AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs0_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l2` AS STRING), '') AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs0_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
@@ -3660,9 +3666,9 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup1`) AS 
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 36»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 4»
-`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 5»
 `kanon_run_beliefs0_labels1` AS «frequency/population/ambiguous 6»
 SELECT 0 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_beliefs0_labels0` GROUP BY `label`) AS `meant`
@@ -3692,11 +3698,11 @@ SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) 
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 36»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3733,11 +3739,11 @@ SELECT COUNT(*) AS `shared` FROM (SELECT COUNT(*) AS `class_count` FROM `kanon_r
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 36»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3765,11 +3771,11 @@ SELECT CASE WHEN `persons` >= 5 THEN `prior_tenth` END AS `prior_from`, CASE WHE
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 36»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3807,28 +3813,28 @@ SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `ka
 `kanon_run_beliefs1_lookup0` AS «hierarchies/nesting 39»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_beliefs1_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 38»
+-- «hierarchies/coverage 41»
 `kanon_run_beliefs1_lookup0` AS «hierarchies/nesting 39»,
 
--- «hierarchies/coverage 39»
+-- «hierarchies/coverage 42»
 (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_beliefs1_vectors` GROUP BY `q1`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS INT64) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS INT64) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT64) AS `s1` FROM `kanon_run_beliefs1_domain1`) AS `labelled` ON COLLATE((CAST(`found`.`value` AS STRING)), '') = `labelled`.`l0`)
 
 -- hierarchies/coverage
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 38»
-`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 29»,
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 39»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs1_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs1_vectors` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+«hierarchies/coverage 41»
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 31»,
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 42»
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs1_lookup0` AS `labels` JOIN `kanon_run_beliefs1_lookup0` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs1_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs1_vectors` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs1_lookup1` AS `labels` JOIN `kanon_run_beliefs1_lookup1` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
 
 -- «frequency/population/ambiguous 7»
 `kanon_run_beliefs1_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l0` AS STRING), '') AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs1_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l1` AS STRING), '') AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs1_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l2` AS STRING), '') AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs1_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
 -- «frequency/population/ambiguous 8»
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 39»,
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 42»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l0` AS STRING), '') AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs1_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l1` AS STRING), '') AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs1_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l2` AS STRING), '') AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs1_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
@@ -3837,9 +3843,9 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup1`) AS 
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 38»
+«hierarchies/coverage 41»
 «frequency/population/ambiguous 7»
-`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 8»
 `kanon_run_beliefs1_labels1` AS «frequency/population/ambiguous 9»
 SELECT 0 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_beliefs1_labels0` GROUP BY `label`) AS `meant`
@@ -3868,11 +3874,11 @@ SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) 
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 38»
+«hierarchies/coverage 41»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3908,11 +3914,11 @@ SELECT COUNT(*) AS `shared` FROM (SELECT COUNT(*) AS `class_count` FROM `kanon_r
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 38»
+«hierarchies/coverage 41»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3933,11 +3939,11 @@ SELECT CASE WHEN `persons` >= 5 THEN `prior_tenth` END AS `prior_from`, CASE WHE
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 38»
+«hierarchies/coverage 41»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3958,11 +3964,11 @@ SELECT SUM(`people`) AS `people`, SUM(`exposed_persons`) AS `exposed_persons`, S
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 36»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3979,11 +3985,11 @@ SELECT SUM(`people`) AS `people`, SUM(`exposed_persons`) AS `exposed_persons`, S
 `kanon_run_beliefs1_counted_source` AS «hierarchies/range 11»,
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 38»
+«hierarchies/coverage 41»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -4014,35 +4020,35 @@ WITH `kanon_run_consistency_records` AS «hierarchies/range 6»,
 `kanon_run_consistency_lookup0` AS «hierarchies/nesting 41»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_consistency_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 40»
+-- «hierarchies/coverage 43»
 `kanon_run_consistency_lookup0` AS «hierarchies/nesting 41»,
 
--- «hierarchies/coverage 41»
+-- «hierarchies/coverage 44»
 (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_consistency_records` GROUP BY `q1`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS INT64) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS INT64) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT64) AS `s1` FROM `kanon_run_consistency_domain1`) AS `labelled` ON COLLATE((CAST(`found`.`value` AS STRING)), '') = `labelled`.`l0`)
 
 -- hierarchies/coverage
 «hierarchies/nesting 40»
-«hierarchies/coverage 40»
-`kanon_run_consistency_domain1` AS «hierarchies/coverage 29»,
-`kanon_run_consistency_lookup1` AS «hierarchies/coverage 41»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_consistency_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistency_records` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+«hierarchies/coverage 43»
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 31»,
+`kanon_run_consistency_lookup1` AS «hierarchies/coverage 44»
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_consistency_lookup0` AS `labels` JOIN `kanon_run_consistency_lookup0` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_consistency_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistency_records` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_consistency_lookup1` AS `labels` JOIN `kanon_run_consistency_lookup1` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
 
 -- «frequency/population/ambiguous 10»
 `kanon_run_consistency_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l0` AS STRING), '') AS `label`, 0 AS `label_level` FROM `kanon_run_consistency_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l1` AS STRING), '') AS `label`, 1 AS `label_level` FROM `kanon_run_consistency_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l2` AS STRING), '') AS `label`, 2 AS `label_level` FROM `kanon_run_consistency_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
 -- «frequency/population/ambiguous 11»
-`kanon_run_consistency_lookup1` AS «hierarchies/coverage 41»,
+`kanon_run_consistency_lookup1` AS «hierarchies/coverage 44»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l0` AS STRING), '') AS `label`, 0 AS `label_level` FROM `kanon_run_consistency_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l1` AS STRING), '') AS `label`, 1 AS `label_level` FROM `kanon_run_consistency_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, COLLATE(CAST(`meant`.`l2` AS STRING), '') AS `label`, 2 AS `label_level` FROM `kanon_run_consistency_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
 
 -- frequency/population/ambiguous
 «hierarchies/nesting 40»
-«hierarchies/coverage 40»
+«hierarchies/coverage 43»
 «frequency/population/ambiguous 10»
-`kanon_run_consistency_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 11»
 `kanon_run_consistency_labels1` AS «frequency/population/ambiguous 12»
 SELECT 0 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_consistency_labels0` GROUP BY `label`) AS `meant`
@@ -4054,8 +4060,8 @@ SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) 
 
 -- frequency/all_found
 «hierarchies/nesting 40»
-«hierarchies/coverage 40»
-`kanon_run_consistency_domain1` AS «hierarchies/coverage 29»,
+«hierarchies/coverage 43»
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 11»
 `kanon_run_consistency_rows` AS «frequency/all_found 12»
 SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`visits` AS `whole`) AS `there0`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_consistency_records` AS `own` JOIN `kanon_run_consistency_lookup0` AS `again0` ON TO_JSON_STRING(`own`.`q0`) = TO_JSON_STRING(`again0`.`value`) JOIN `kanon_run_consistency_lookup1` AS `again1` ON TO_JSON_STRING(`own`.`q1`) = TO_JSON_STRING(`again1`.`value`)) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there1`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_consistency_rows` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_consistency_rows`) AS `again0` ON TO_JSON_STRING(`own`.`q0`) = TO_JSON_STRING(`again0`.`value`) JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_consistency_rows`) AS `again1` ON TO_JSON_STRING(`own`.`q1`) = TO_JSON_STRING(`again1`.`value`)) AS `found1`;
@@ -4110,11 +4116,11 @@ SELECT (SELECT COUNT(*) FROM `kanon_run_consistency_numbered` AS `vectors`) AS `
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-«hierarchies/coverage 40»
+«hierarchies/coverage 43»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
-`kanon_run_consistency_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4125,14 +4131,14 @@ SELECT (SELECT COALESCE(SUM(`row_count`), 0) FROM `kanon_run_consistency_numbere
 -- evaluate/consistency/graph
 «hierarchies/nesting 40»
 «evaluate/consistency/sizes 1»
-«hierarchies/coverage 40»
+«hierarchies/coverage 43»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
 «evaluate/consistency/summary 3»
-`kanon_run_consistency_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4146,11 +4152,11 @@ WITH `kanon_run_consistency_classes` AS «frequency/all_found 6»,
 «evaluate/consistency/summary 1»
 `kanon_run_consistency_records` AS «hierarchies/range 6»,
 «evaluate/consistency/sizes 1»
-«hierarchies/coverage 40»
+«hierarchies/coverage 43»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
-`kanon_run_consistency_domain1` AS «hierarchies/coverage 29»,
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 31»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4161,10 +4167,10 @@ WITH `kanon_run_consistency_classes` AS «frequency/all_found 6»,
 SELECT COLLATE('0', '') AS `l0`, COLLATE('0', '') AS `l1`)
 SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows2`, MIN(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows3` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS INT64) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS INT64) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS INT64) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 2) AND (`m1` >= 2) AND (`m2` >= 2) AND (`m3` >= 2) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1`, `values0`.`m2` AS `m2`, `values0`.`m3` AS `m3` FROM «evaluate/achieved 17» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(CASE WHEN `records` < `fewest_rows` THEN `records` ELSE `fewest_rows` END) AS `m0`, MIN(`fewest_rows`) AS `m1`, MIN(`records`) AS `m2`, MIN(`fewest_matches`) AS `m3` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `records`, `fewest_rows`, `fewest_matches` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`records`) AS `records`, MIN(`fewest_rows`) AS `fewest_rows`, MIN(`fewest_matches`) AS `fewest_matches` FROM (SELECT `shown`.`q0` AS `q0`, `shown`.`q1` AS `q1`, 1 AS `value_code`, 0 AS `reference_share`, COALESCE(`counted`.`records`, 0) AS `records`, COALESCE(`counted`.`fewest_rows`, 0) AS `fewest_rows`, COALESCE(CAST(`matches`.`l1` AS INT64), 0) AS `fewest_matches`, 1 AS `row_count` FROM `kanon_run_consistency_shown` AS `shown` LEFT JOIN `kanon_run_consistency_counted` AS `counted` ON `shown`.`place` = `counted`.`place` LEFT JOIN `kanon_run_consistency_matches` AS `matches` ON `shown`.`place` = CAST(`matches`.`l0` AS INT64)) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON TO_JSON_STRING(`base`.`k0`) = TO_JSON_STRING(`values0`.`k0`) AND TO_JSON_STRING(`base`.`k1`) = TO_JSON_STRING(`values0`.`k1`)) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
--- «hierarchies/coverage 42»
+-- «hierarchies/coverage 45»
 WITH `kanon_run_raw0` AS (SELECT COLLATE(CAST(`original`.`dx` AS STRING), '') AS `v0`, COUNT(*) AS `row_count` FROM `clinic`.`visits` AS `original` GROUP BY COLLATE(CAST(`original`.`dx` AS STRING), '')),
 
--- «hierarchies/coverage 43»
+-- «hierarchies/coverage 46»
 (
 SELECT COLLATE('a', '') AS `l0`, COLLATE('y', '') AS `l1`, COLLATE('x', '') AS `l2`, COLLATE('*', '') AS `l3`
 UNION ALL
@@ -4172,17 +4178,17 @@ SELECT COLLATE('it\'s', '') AS `l0`, COLLATE('y', '') AS `l1`, COLLATE('x', '') 
 UNION ALL
 SELECT COLLATE('b\\', '') AS `l0`, COLLATE('w', '') AS `l1`, COLLATE('z', '') AS `l2`, COLLATE('*', '') AS `l3`)
 
--- «hierarchies/coverage 44»
+-- «hierarchies/coverage 47»
 (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`d1`, 0) AS `d1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, `labelled`.`l2`, COALESCE(`labelled`.`c2`, 0) AS `c2`, COALESCE(`labelled`.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT `v0` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_raw0` GROUP BY `v0`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS INT64) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS INT64) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS INT64) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT64) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS INT64) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT64) AS `s2` FROM `kanon_run_domain_sensitive0`) AS `labelled` ON COLLATE((CAST(`found`.`value` AS STRING)), '') = `labelled`.`l0`)
 
--- «hierarchies/coverage 45»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup_sensitive0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup_sensitive0` AS `labels` JOIN (SELECT `v0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_raw0` GROUP BY `v0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+-- «hierarchies/coverage 48»
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup_sensitive0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup_sensitive0` AS `labels` JOIN `kanon_run_lookup_sensitive0` AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
 
 -- hierarchies/coverage
-«hierarchies/coverage 42»
-`kanon_run_domain_sensitive0` AS «hierarchies/coverage 43»,
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 44»
-«hierarchies/coverage 45»;
+«hierarchies/coverage 45»
+`kanon_run_domain_sensitive0` AS «hierarchies/coverage 46»,
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 47»
+«hierarchies/coverage 48»;
 
 -- «evaluate/achieved 18»
 `kanon_run_reference0` AS (SELECT `value` AS `reference_value`, COALESCE(CAST(`reference_count` AS FLOAT64) / NULLIF(CAST(SUM(`reference_count`) OVER () AS FLOAT64), 0), 0) AS `reference_share`, `group1`, COALESCE(CAST(SUM(`reference_count`) OVER (PARTITION BY `group1`) AS FLOAT64) / NULLIF(CAST(SUM(`reference_count`) OVER () AS FLOAT64), 0), 0) AS `group_share1`, `group2`, COALESCE(CAST(SUM(`reference_count`) OVER (PARTITION BY `group2`) AS FLOAT64) / NULLIF(CAST(SUM(`reference_count`) OVER () AS FLOAT64), 0), 0) AS `group_share2` FROM (SELECT `counts`.`value`, `counts`.`reference_count`, `lookup`.`c1` AS `group1`, `lookup`.`c2` AS `group2` FROM (SELECT COLLATE(CAST(`original`.`dx` AS STRING), '') AS `value`, COUNT(*) AS `reference_count` FROM `clinic`.`visits` AS `original` GROUP BY COLLATE(CAST(`original`.`dx` AS STRING), '')) AS `counts` LEFT JOIN `kanon_run_lookup_sensitive0` AS `lookup` ON TO_JSON_STRING(`counts`.`value`) = TO_JSON_STRING(`lookup`.`value`)) AS `value_counts`)
@@ -4191,9 +4197,9 @@ SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup_sensitive0`) AS
 SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS INT64) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS INT64) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS INT64) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 AND SUM(CASE WHEN `value_count` > 0 AND `group1` IS NULL THEN 1 ELSE 0 END) = 0 THEN «evaluate/node 7» / 3 ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `group1`, `group_share1`, `group2`, `group_share2`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`) AS `class_total`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`, `group1`) AS `group_total1`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`, `group2`) AS `group_total2` FROM (SELECT `held`.`k0` AS `k0`, `held`.`k1` AS `k1`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share`, `reference`.`group1` AS `group1`, `reference`.`group_share1` AS `group_share1`, `reference`.`group2` AS `group2`, `reference`.`group_share2` AS `group_share2` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, CAST(COUNT(*) AS INT64) AS `value_rows`, CAST(COUNT(*) AS INT64) AS `value_count` FROM (SELECT `checked`.`age` AS `q0`, COLLATE(CAST(`checked`.`sex` AS STRING), '') AS `q1`, COLLATE(CAST(`checked`.`dx` AS STRING), '') AS `value_code`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `held` LEFT JOIN `kanon_run_reference0` AS `reference` ON TO_JSON_STRING(`held`.`value_code`) = TO_JSON_STRING(`reference`.`reference_value`)) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`
 
 -- evaluate/achieved
-«hierarchies/coverage 42»
-`kanon_run_domain_sensitive0` AS «hierarchies/coverage 43»,
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 44»,
+«hierarchies/coverage 45»
+`kanon_run_domain_sensitive0` AS «hierarchies/coverage 46»,
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 47»,
 «evaluate/achieved 18»
 «evaluate/achieved 19»;
 
@@ -4204,24 +4210,24 @@ SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) A
 `kanon_run_lookup_sensitive0` AS «hierarchies/nesting 43»
 
 -- hierarchies/nesting
-«hierarchies/coverage 42»
+«hierarchies/coverage 45»
 «hierarchies/nesting 42»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
 -- hierarchies/coverage
-«hierarchies/coverage 42»
+«hierarchies/coverage 45»
 «hierarchies/nesting 42»
-«hierarchies/coverage 45»;
+«hierarchies/coverage 48»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 42»
+«hierarchies/coverage 45»
 «hierarchies/nesting 42»
 SELECT SUM(CASE WHEN `l1` <> '*' THEN 1 ELSE 0 END) AS `others1`, SUM(CASE WHEN `l2` <> '*' THEN 1 ELSE 0 END) AS `others2` FROM `kanon_run_lookup_sensitive0` AS `checked`;
 
 -- evaluate/achieved
-«hierarchies/coverage 42»
+«hierarchies/coverage 45»
 `kanon_run_lookup_sensitive0` AS «hierarchies/nesting 43»,
 «evaluate/achieved 18»
 «evaluate/achieved 19»;
@@ -4246,19 +4252,19 @@ WITH `kanon_run_downcoded0_people` AS «hierarchies/nesting 21»,
 «hierarchies/nesting 45»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 46»
+-- «hierarchies/coverage 49»
 `kanon_run_lookup0` AS «hierarchies/nesting 46»,
 
--- «hierarchies/coverage 47»
+-- «hierarchies/coverage 50»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, COLLATE(CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END, '') AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_downcoded0_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
 «hierarchies/nesting 44»
-«hierarchies/coverage 46»
-`kanon_run_lookup1` AS «hierarchies/coverage 47»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded0_people` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+«hierarchies/coverage 49»
+`kanon_run_lookup1` AS «hierarchies/coverage 50»
+«hierarchies/coverage 13»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded0_people` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 25»
 WITH `kanon_run_downcoded0_classes` AS «disclosure/attacks/level_misses 18»,
@@ -4285,7 +4291,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 `kanon_run_downcoded0__labelled0` AS (SELECT DISTINCT `vectors`.`q0` AS `q0`, `vectors`.`q1` AS `q1`, `vectors`.`row_count` AS `row_count`, `cover`.`label` AS `label0` FROM `kanon_run_downcoded0_people` AS `vectors` JOIN `kanon_run_downcoded0_cover0` AS `cover` ON TO_JSON_STRING(`vectors`.`q0`) = TO_JSON_STRING(`cover`.`value`)),
 
 -- «disclosure/attacks/downcoded_facts 5»
-`kanon_run_lookup1` AS «hierarchies/coverage 47»,
+`kanon_run_lookup1` AS «hierarchies/coverage 50»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 `kanon_run_downcoded0_cover1` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_downcoded0_classes`) AS `found` ON TO_JSON_STRING(`labelled`.`label`) = TO_JSON_STRING(`found`.`label`)),
@@ -4305,7 +4311,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 46»
+«hierarchies/coverage 49»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4323,7 +4329,7 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 46»
+«hierarchies/coverage 49»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4346,7 +4352,7 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 44»
-«hierarchies/coverage 46»
+«hierarchies/coverage 49»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4361,7 +4367,7 @@ SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` EL
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 44»
-«hierarchies/coverage 46»
+«hierarchies/coverage 49»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4388,19 +4394,19 @@ WITH `kanon_run_downcoded1_people` AS «hierarchies/nesting 21»,
 «hierarchies/nesting 48»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 48»
+-- «hierarchies/coverage 51»
 `kanon_run_lookup0` AS «hierarchies/nesting 49»,
 
--- «hierarchies/coverage 49»
+-- «hierarchies/coverage 52»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS INT64) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT64) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, COLLATE(CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END, '') AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_downcoded1_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
 «hierarchies/nesting 47»
-«hierarchies/coverage 48»
-`kanon_run_lookup1` AS «hierarchies/coverage 49»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded1_people` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+«hierarchies/coverage 51»
+`kanon_run_lookup1` AS «hierarchies/coverage 52»
+«hierarchies/coverage 13»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded1_people` GROUP BY `q1`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`);
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 27»
 WITH `kanon_run_downcoded1_classes` AS «disclosure/attacks/level_misses 18»,
@@ -4415,7 +4421,7 @@ WITH `kanon_run_downcoded1_classes` AS «disclosure/attacks/level_misses 18»,
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_downcoded1_classes`) AS `found` LEFT JOIN (SELECT DISTINCT COLLATE(CAST(`l0` AS STRING), '') AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON TO_JSON_STRING(`found`.`label`) = TO_JSON_STRING(`level0`.`label`) LEFT JOIN (SELECT DISTINCT COLLATE(CAST(`l1` AS STRING), '') AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON TO_JSON_STRING(`found`.`label`) = TO_JSON_STRING(`level1`.`label`);
 
 -- «disclosure/attacks/downcoded_facts 12»
-`kanon_run_lookup1` AS «hierarchies/coverage 49»,
+`kanon_run_lookup1` AS «hierarchies/coverage 52»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 `kanon_run_downcoded1_levels` AS (SELECT `lookup`.`value` AS `value`, 0 AS `label_level`, COALESCE(`lookup`.`c0`, 0) AS `label_number`, COLLATE((CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(COLLATE(CAST(`lookup`.`l0` AS STRING), ''), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(COLLATE(CAST(`lookup`.`l0` AS STRING), ''), '0'), '.') ELSE COLLATE(CAST(`lookup`.`l0` AS STRING), '') END), '') AS `label` FROM `kanon_run_lookup1` AS `lookup` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded1_people`) AS `occurring` ON TO_JSON_STRING(`lookup`.`value`) = TO_JSON_STRING(`occurring`.`value`) UNION ALL SELECT `lookup`.`value` AS `value`, 1 AS `label_level`, 0 AS `label_number`, COLLATE((CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(COLLATE(CAST(`lookup`.`l1` AS STRING), ''), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(COLLATE(CAST(`lookup`.`l1` AS STRING), ''), '0'), '.') ELSE COLLATE(CAST(`lookup`.`l1` AS STRING), '') END), '') AS `label` FROM `kanon_run_lookup1` AS `lookup` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded1_people`) AS `occurring` ON TO_JSON_STRING(`lookup`.`value`) = TO_JSON_STRING(`occurring`.`value`)),
@@ -4450,7 +4456,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 48»
+«hierarchies/coverage 51»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4468,7 +4474,7 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 48»
+«hierarchies/coverage 51»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4488,7 +4494,7 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 47»
-«hierarchies/coverage 48»
+«hierarchies/coverage 51»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4503,7 +4509,7 @@ SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` EL
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 47»
-«hierarchies/coverage 48»
+«hierarchies/coverage 51»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4516,8 +4522,8 @@ SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` EL
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «disclosure/attacks/counted 57» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/counted 58» AS `found1` FROM (SELECT `q0`, `q1`, CASE WHEN `known_ones` = 1 THEN `known` ELSE `held` - `known` END AS `people`, CASE WHEN `held` = 0 THEN 0 ELSE CAST('1.0' AS BIGNUMERIC) * `known` / `held` END AS `risk`, `known_ones` AS `exposed`, 0 AS `beyond` FROM `kanon_run_downcoded1_minimal` AS `classes` CROSS JOIN (SELECT 1 AS `known_ones` UNION ALL SELECT 0 AS `known_ones`) AS `sorts` WHERE `known_ones` = 0 OR `known` > 0) AS `cases`;
 
--- «hierarchies/coverage 50»
-`kanon_run_lookup0` AS (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_consistent_people` GROUP BY `q0`) AS `found` LEFT JOIN «hierarchies/coverage 10» AS `labelled` ON COLLATE((CAST(`found`.`value` AS STRING)), '') = `labelled`.`l0`),
+-- «hierarchies/coverage 53»
+`kanon_run_lookup0` AS (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS INT64) AS `value_rows` FROM `kanon_run_consistent_people` GROUP BY `q0`) AS `found` LEFT JOIN «hierarchies/coverage 12» AS `labelled` ON COLLATE((CAST(`found`.`value` AS STRING)), '') = `labelled`.`l0`),
 
 -- hierarchies/coverage
 «hierarchies/nesting 24»
@@ -4525,11 +4531,11 @@ SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` EL
 SELECT COLLATE('a', '') AS `l0`, COLLATE('x', '') AS `l1`, COLLATE('*', '') AS `l2`
 UNION ALL
 SELECT COLLATE('b', '') AS `l0`, COLLATE('y', '') AS `l1`, COLLATE('*', '') AS `l2`),
-«hierarchies/coverage 50»
-«hierarchies/coverage 20»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistent_people` GROUP BY `q0`) AS `found` ON TO_JSON_STRING(`labels`.`value`) = TO_JSON_STRING(`found`.`value`)
+«hierarchies/coverage 53»
+«hierarchies/coverage 23»
+«hierarchies/coverage 13»
 UNION ALL
-«hierarchies/coverage 22»;
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/consistent 10»
 `kanon_run_consistent_places0` AS (SELECT `value`, `label`, ROW_NUMBER() OVER (ORDER BY `sort` NULLS LAST) AS `place` FROM (SELECT `own`.`value` AS `value`, COLLATE(CAST(`own`.`l0` AS STRING), '') AS `label`, CAST(`positions`.`l1` AS INT64) AS `sort` FROM `kanon_run_lookup0` AS `own` JOIN `kanon_run_consistent_positions0` AS `positions` ON `own`.`l0` = `positions`.`l0` WHERE NOT `own`.`value` IS NULL AND NOT `own`.`l0` IS NULL) AS `sortable`),
@@ -4556,7 +4562,7 @@ UNION ALL
 SELECT COLLATE('a', '') AS `l0`, COLLATE('x', '') AS `l1`, COLLATE('*', '') AS `l2`
 UNION ALL
 SELECT COLLATE('b', '') AS `l0`, COLLATE('y', '') AS `l1`, COLLATE('*', '') AS `l2`),
-«hierarchies/coverage 50»
+«hierarchies/coverage 53»
 «disclosure/attacks/consistent 2»
 `kanon_run_consistent_positions0` AS (
 SELECT COLLATE('a', '') AS `l0`, COLLATE('0', '') AS `l1`
@@ -4578,7 +4584,7 @@ SELECT COLLATE('b', '') AS `l0`, COLLATE('1', '') AS `l1`),
 SELECT COLLATE('a', '') AS `l0`, COLLATE('x', '') AS `l1`, COLLATE('*', '') AS `l2`
 UNION ALL
 SELECT COLLATE('b', '') AS `l0`, COLLATE('y', '') AS `l1`, COLLATE('*', '') AS `l2`),
-«hierarchies/coverage 50»
+«hierarchies/coverage 53»
 «disclosure/attacks/consistent 1»
 `kanon_run_consistent_positions0` AS (
 SELECT COLLATE('a', '') AS `l0`, COLLATE('0', '') AS `l1`
@@ -4601,7 +4607,7 @@ SELECT COLLATE('b', '') AS `l0`, COLLATE('1', '') AS `l1`),
 SELECT COLLATE('a', '') AS `l0`, COLLATE('x', '') AS `l1`, COLLATE('*', '') AS `l2`
 UNION ALL
 SELECT COLLATE('b', '') AS `l0`, COLLATE('y', '') AS `l1`, COLLATE('*', '') AS `l2`),
-«hierarchies/coverage 50»
+«hierarchies/coverage 53»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 `kanon_run_consistent_positions0` AS (
@@ -4625,7 +4631,7 @@ SELECT COLLATE('b', '') AS `l0`, COLLATE('1', '') AS `l1`),
 SELECT COLLATE('a', '') AS `l0`, COLLATE('x', '') AS `l1`, COLLATE('*', '') AS `l2`
 UNION ALL
 SELECT COLLATE('b', '') AS `l0`, COLLATE('y', '') AS `l1`, COLLATE('*', '') AS `l2`),
-«hierarchies/coverage 50»
+«hierarchies/coverage 53»
 «disclosure/attacks/consistent 2»
 `kanon_run_consistent_positions0` AS (
 SELECT COLLATE('a', '') AS `l0`, COLLATE('0', '') AS `l1`

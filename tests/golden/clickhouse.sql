@@ -41,10 +41,10 @@ CREATE TEMPORARY TABLE "kanon_run_lookup1" ENGINE = Memory AS SELECT found.value
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
 -- «hierarchies/coverage 1»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN "kanon_run_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 
 -- «hierarchies/coverage 2»
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN "kanon_run_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
@@ -190,7 +190,7 @@ UNION ALL
 SELECT 1 AS attribute, 3 AS level, COUNT(*) AS split_labels FROM (SELECT "l3" FROM "kanon_run_lookup1" WHERE NOT ("l3" IS NULL) GROUP BY "l3" HAVING COUNT(DISTINCT "l4") > 1) AS split;
 
 -- «hierarchies/coverage 3»
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL OR labels."l3" IS NULL OR labels."l4" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL OR labels."l3" IS NULL OR labels."l4" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL OR labels."l3" IS NULL OR labels."l4" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL OR labels."l3" IS NULL OR labels."l4" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN "kanon_run_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
@@ -266,8 +266,11 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT ("l1" IS NULL) GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
+-- «hierarchies/coverage 4»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN "kanon_run_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
+
 -- hierarchies/coverage
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+«hierarchies/coverage 4»;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -306,11 +309,11 @@ CREATE TEMPORARY TABLE "kanon_run_raw" ENGINE = Memory AS SELECT if«frequency/r
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
 
--- «hierarchies/coverage 4»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+-- «hierarchies/coverage 5»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN "kanon_run_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 4»;
+«hierarchies/coverage 5»;
 
 -- «frequency/label_numbers 9»
 SELECT 0 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS Nullable(Float64)) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("c0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c0") AS labelled
@@ -399,10 +402,13 @@ CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, valu
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE "kanon_run_lookup1" ENGINE = Memory AS SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS distinct_values) AS labelled;
 
+-- «hierarchies/coverage 6»
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN "kanon_run_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value
+
 -- hierarchies/coverage
 «hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+«hierarchies/coverage 6»;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -441,15 +447,15 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(ro
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE "kanon_run_lookup2" ENGINE = Memory AS SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q2" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q2") AS distinct_values) AS labelled;
 
--- «hierarchies/coverage 5»
-SELECT 2 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup2") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup2" AS labels JOIN (SELECT "q2" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q2") AS found ON labels.value IS NOT DISTINCT FROM found.value
+-- «hierarchies/coverage 7»
+SELECT 2 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup2") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup2" AS labels JOIN "kanon_run_lookup2" AS found ON labels.value IS NOT DISTINCT FROM found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 4»
+«hierarchies/coverage 5»
 UNION ALL
 «hierarchies/coverage 2»
 UNION ALL
-«hierarchies/coverage 5»;
+«hierarchies/coverage 7»;
 
 -- «frequency/label_numbers 10»
 SELECT 2 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS Nullable(Float64)) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("c0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup2" GROUP BY "c0") AS labelled
@@ -846,7 +852,7 @@ INSERT INTO "kanon_run_domain_sensitive1" VALUES
 CREATE TEMPORARY TABLE "kanon_run_lookup_sensitive1" ENGINE = Memory AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT "v1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "v1") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2" FROM "kanon_run_domain_sensitive1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0";
 
 -- hierarchies/coverage
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive1" AS labels JOIN (SELECT "v1" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "v1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive1" AS labels JOIN "kanon_run_lookup_sensitive1" AS found ON labels.value IS NOT DISTINCT FROM found.value;
 
 -- frequency/sensitive
 CREATE TEMPORARY TABLE "kanon_run_sensitive1" ENGINE = Memory AS SELECT value, CASE WHEN value IS NULL THEN NULL ELSE accurateCast(ROW_NUMBER() OVER (ORDER BY value), 'Int32') END AS code, accurateCast(toString(reference_count), 'Int64') AS reference_count, COALESCE(CAST(reference_count AS Nullable(Float64)) / toFloat64(nullIf(CAST(SUM(reference_count) OVER () AS Nullable(Float64)), 0)), 0) AS reference_share, SUM(CASE WHEN reference_count > 0 THEN 1 ELSE 0 END) OVER () AS reference_values, "group1", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group1") AS Nullable(Float64)) / toFloat64(nullIf(CAST(SUM(reference_count) OVER () AS Nullable(Float64)), 0)), 0) AS "group_share1", "group2", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group2") AS Nullable(Float64)) / toFloat64(nullIf(CAST(SUM(reference_count) OVER () AS Nullable(Float64)), 0)), 0) AS "group_share2", CASE WHEN (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) IN ('it''s', 'b\\') THEN 1 ELSE 0 END AS "is_protected", CASE WHEN (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) IN ('a') THEN 1 ELSE 0 END AS "may_be_disclosed", CASE WHEN (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) IN ('it''s') THEN 1 ELSE 0 END AS "not_to_be_excluded" FROM (SELECT counts.value, counts.reference_count, lookup."c1" AS "group1", lookup."c2" AS "group2" FROM (SELECT "v1" AS value, SUM(row_count) AS reference_count FROM "kanon_run_raw" GROUP BY "v1") AS counts LEFT JOIN "kanon_run_lookup_sensitive1" AS lookup ON counts.value IS NOT DISTINCT FROM lookup.value) AS value_counts;
@@ -1069,9 +1075,6 @@ CREATE TEMPORARY TABLE "kanon_run_known" ENGINE = Memory AS SELECT "q0", accurat
 
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_known" GROUP BY "q0") AS distinct_values) AS labelled;
-
--- hierarchies/coverage
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_known" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value;
 
 -- frequency/population/people
 CREATE TEMPORARY TABLE "kanon_run_people0" ENGINE = Memory AS SELECT "q0", if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS value_code, accurateCast(toString(0), 'Int64') AS row_count FROM "kanon_run_raw" UNION ALL SELECT "q0", person AS value_code, accurateCast(toString(row_count), 'Int64') AS row_count FROM "kanon_run_population0";
@@ -1473,7 +1476,7 @@ SELECT 1 AS attribute, 3 AS level, COUNT(*) AS split_labels FROM (SELECT "l3" FR
 UNION ALL
 «hierarchies/coverage 3»
 UNION ALL
-«hierarchies/coverage 5»;
+«hierarchies/coverage 7»;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -1810,19 +1813,19 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT ("l1" IS NULL) GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 6»
+-- «hierarchies/coverage 8»
 "kanon_run_lookup0" AS «hierarchies/nesting 7»,
 
--- «hierarchies/coverage 7»
+-- «hierarchies/coverage 9»
 (SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_external" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 1»
-«hierarchies/coverage 6»
-"kanon_run_lookup1" AS «hierarchies/coverage 7»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_external" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+«hierarchies/coverage 8»
+"kanon_run_lookup1" AS «hierarchies/coverage 9»
+«hierarchies/coverage 4»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_external" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 6»
 (if«frequency/raw 3» || '')
@@ -1865,7 +1868,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 1»
-«hierarchies/coverage 6»
+«hierarchies/coverage 8»
 "kanon_run_linked" AS «disclosure/attacks/level_misses 2»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_linked" WHERE "q0" <> '*') AS "found0" ON if(match(toTypeName("l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("l1", toUInt8(extract(toTypeName("l1"), '([0-9]+)\\)+$'))), CAST("l1" AS String)) = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_linked" WHERE "q0" <> '*') AS "found1" ON if(match(toTypeName("l2"), '^(Nullable\\()?Decimal\\('), toDecimalString("l2", toUInt8(extract(toTypeName("l2"), '([0-9]+)\\)+$'))), CAST("l2" AS String)) = "found1".label;
 
@@ -1873,7 +1876,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_linked" AS «disclosure/attacks/level_misses 2»,
 
 -- «disclosure/attacks/counted 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 7»,
+"kanon_run_lookup1" AS «hierarchies/coverage 9»,
 
 -- «disclosure/attacks/counted 4»
 (SELECT value, if(match(toTypeName("l2"), '^(Nullable\\()?Decimal\\('), toDecimalString("l2", toUInt8(extract(toTypeName("l2"), '([0-9]+)\\)+$'))), CAST("l2" AS String)) AS label FROM "kanon_run_lookup0" WHERE value IS NULL OR NOT ("l2" IS NULL) UNION ALL SELECT value, if(match(toTypeName("l3"), '^(Nullable\\()?Decimal\\('), toDecimalString("l3", toUInt8(extract(toTypeName("l3"), '([0-9]+)\\)+$'))), CAST("l3" AS String)) AS label FROM "kanon_run_lookup0")
@@ -1911,7 +1914,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/counted
 «hierarchies/nesting 1»
 «disclosure/attacks/counted 1»
-«hierarchies/coverage 6»
+«hierarchies/coverage 8»
 «disclosure/attacks/counted 2»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
@@ -1921,7 +1924,7 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_external") AS examined, SUM(CASE W
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 1»
-«hierarchies/coverage 6»
+«hierarchies/coverage 8»
 «disclosure/attacks/counted 1»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
@@ -1936,7 +1939,7 @@ SELECT "q0", "q1", "p0", people FROM «disclosure/attacks/counted 13» AS cases 
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 1»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 6»
+«hierarchies/coverage 8»
 «disclosure/attacks/counted 2»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
@@ -1946,7 +1949,7 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_linked") AS examined, SUM(CASE WHE
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 1»
-«hierarchies/coverage 6»
+«hierarchies/coverage 8»
 «disclosure/attacks/counted 1»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
@@ -1993,52 +1996,52 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/counted 19»
 SELECT "q0", "q1", people FROM «disclosure/attacks/counted 20» AS cases WHERE exposed = 1 ORDER BY risk DESC, "q0", "q1" LIMIT 3;
 
--- «hierarchies/coverage 8»
+-- «hierarchies/coverage 10»
 WITH "kanon_run_meanings" AS (SELECT if«frequency/raw 4» AS "q0", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY if«frequency/raw 4»),
 
--- «hierarchies/coverage 10»
+-- «hierarchies/coverage 12»
 (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1" FROM "kanon_run_domain0")
 
--- «hierarchies/coverage 9»
-"kanon_run_lookup0" AS (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_meanings" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 10» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
+-- «hierarchies/coverage 11»
+"kanon_run_lookup0" AS (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_meanings" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 12» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
 
 -- hierarchies/coverage
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 "kanon_run_domain0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 9»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_meanings" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+«hierarchies/coverage 11»
+«hierarchies/coverage 1»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 "kanon_run_domain0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 9»
+«hierarchies/coverage 11»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1" FROM "kanon_run_lookup0" AS checked;
 
 -- «disclosure/attacks/counted 21»
 (SELECT "q0", "q1", SUM(held) AS people, CAST(SUM(CASE WHEN NOT (value_code IS NULL) AND value_position = 1 THEN held ELSE 0 END) AS Nullable(Float64)) / CAST(nullIf(SUM(CASE WHEN NOT (value_code IS NULL) AND (value_position = 1 OR value_position > 1) THEN held ELSE 0 END), 0) AS Nullable(Float64)) AS risk, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS exposed, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS beyond FROM (SELECT "q0", "q1", value_code, held, ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, held DESC) AS value_position FROM (SELECT frequency."q0", frequency."q1", labels."l1" AS value_code, 0 AS reference_share, SUM(frequency.row_count) AS held FROM «disclosure/attacks/counted 17» AS frequency JOIN "kanon_run_lookup0" AS labels ON frequency.value_code IS NOT DISTINCT FROM labels.value GROUP BY frequency."q0", frequency."q1", labels."l1") AS held_values) AS ranked GROUP BY "q0", "q1")
 
 -- disclosure/attacks/counted
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 "kanon_run_domain0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 9»
+«hierarchies/coverage 11»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there0", (SELECT SUM(own.row_count) FROM "kanon_run_meanings" AS own JOIN "kanon_run_lookup0" AS "again0" ON own."q0" IS NOT DISTINCT FROM "again0".value) AS "found0" FROM «disclosure/attacks/counted 21» AS cases;
 
 -- disclosure/attacks/revealed
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 "kanon_run_domain0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 9»
+«hierarchies/coverage 11»
 SELECT "q0", "q1", people FROM «disclosure/attacks/counted 21» AS cases WHERE exposed = 1 ORDER BY risk DESC, "q0", "q1" LIMIT 3;
 
 -- «hierarchies/nesting 11»
@@ -2060,19 +2063,19 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT ("l1" IS NULL) GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 11»
+-- «hierarchies/coverage 13»
 "kanon_run_lookup0" AS «hierarchies/nesting 13»,
 
--- «hierarchies/coverage 12»
+-- «hierarchies/coverage 14»
 (SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_joined_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 10»
-«hierarchies/coverage 11»
-"kanon_run_lookup1" AS «hierarchies/coverage 12»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_joined_people" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+«hierarchies/coverage 13»
+"kanon_run_lookup1" AS «hierarchies/coverage 14»
+«hierarchies/coverage 4»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_joined_people" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 12»
 (SELECT if«frequency/raw 1» AS "q0", «disclosure/attacks/level_misses 3» AS "q1", if«frequency/raw 4» AS "p0", if«hierarchies/nesting 3» AS "p1", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY if«frequency/raw 1», «disclosure/attacks/level_misses 3», if«frequency/raw 4», if«hierarchies/nesting 3»)
@@ -2091,7 +2094,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 10»
-«hierarchies/coverage 11»
+«hierarchies/coverage 13»
 "kanon_run_joined_labels0" AS «disclosure/attacks/level_misses 12»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') AS "found0" ON if(match(toTypeName("l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("l1", toUInt8(extract(toTypeName("l1"), '([0-9]+)\\)+$'))), CAST("l1" AS String)) = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') AS "found1" ON if(match(toTypeName("l2"), '^(Nullable\\()?Decimal\\('), toDecimalString("l2", toUInt8(extract(toTypeName("l2"), '([0-9]+)\\)+$'))), CAST("l2" AS String)) = "found1".label;
 
@@ -2099,7 +2102,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_joined0_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_joined_labels0") AS found ON labelled.label IS NOT DISTINCT FROM found.label),
 
 -- «disclosure/attacks/unknown 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 12»,
+"kanon_run_lookup1" AS «hierarchies/coverage 14»,
 
 -- «disclosure/attacks/unknown 3»
 (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_joined_labels0") AS found ON labelled.label IS NOT DISTINCT FROM found.label)
@@ -2107,7 +2110,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 11»
 «disclosure/attacks/level_misses 13»
-«hierarchies/coverage 11»
+«hierarchies/coverage 13»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
 "kanon_run_joined0_cover1" AS «disclosure/attacks/unknown 3»
@@ -2127,7 +2130,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 10»
-«hierarchies/coverage 11»
+«hierarchies/coverage 13»
 "kanon_run_joined_labels1" AS «disclosure/attacks/level_misses 15»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') AS "found0" ON if(match(toTypeName("l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("l1", toUInt8(extract(toTypeName("l1"), '([0-9]+)\\)+$'))), CAST("l1" AS String)) = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') AS "found1" ON if(match(toTypeName("l2"), '^(Nullable\\()?Decimal\\('), toDecimalString("l2", toUInt8(extract(toTypeName("l2"), '([0-9]+)\\)+$'))), CAST("l2" AS String)) = "found1".label;
 
@@ -2140,7 +2143,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 14»
 «disclosure/attacks/level_misses 13»
-«hierarchies/coverage 11»
+«hierarchies/coverage 13»
 «disclosure/attacks/unknown 4»
 «disclosure/attacks/unknown 2»
 "kanon_run_joined1_cover1" AS «disclosure/attacks/unknown 5»
@@ -2188,7 +2191,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 -- disclosure/attacks/counted
 «hierarchies/nesting 10»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
-«hierarchies/coverage 11»
+«hierarchies/coverage 13»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -2208,7 +2211,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 -- disclosure/attacks/revealed
 «hierarchies/nesting 10»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
-«hierarchies/coverage 11»
+«hierarchies/coverage 13»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -2244,19 +2247,19 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT ("l1" IS NULL) GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 13»
+-- «hierarchies/coverage 15»
 "kanon_run_lookup0" AS «hierarchies/nesting 17»,
 
--- «hierarchies/coverage 14»
+-- «hierarchies/coverage 16»
 (SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_values_0__people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 14»
-«hierarchies/coverage 13»
-"kanon_run_lookup1" AS «hierarchies/coverage 14»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_values_0__people" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+«hierarchies/coverage 15»
+"kanon_run_lookup1" AS «hierarchies/coverage 16»
+«hierarchies/coverage 4»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_values_0__people" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 17»
 (SELECT if«frequency/raw 1» AS "q0", «disclosure/attacks/level_misses 3» AS "q1", if«frequency/raw 4» AS "p0", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY if«frequency/raw 1», «disclosure/attacks/level_misses 3», if«frequency/raw 4»)
@@ -2275,7 +2278,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 14»
-«hierarchies/coverage 13»
+«hierarchies/coverage 15»
 "kanon_run_values_0__labels0" AS «disclosure/attacks/level_misses 17»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') AS "found0" ON if(match(toTypeName("l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("l1", toUInt8(extract(toTypeName("l1"), '([0-9]+)\\)+$'))), CAST("l1" AS String)) = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') AS "found1" ON if(match(toTypeName("l2"), '^(Nullable\\()?Decimal\\('), toDecimalString("l2", toUInt8(extract(toTypeName("l2"), '([0-9]+)\\)+$'))), CAST("l2" AS String)) = "found1".label;
 
@@ -2283,7 +2286,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_values_0_0_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_values_0__labels0") AS found ON labelled.label IS NOT DISTINCT FROM found.label),
 
 -- «disclosure/attacks/unknown 7»
-"kanon_run_lookup1" AS «hierarchies/coverage 14»,
+"kanon_run_lookup1" AS «hierarchies/coverage 16»,
 
 -- «disclosure/attacks/unknown 8»
 (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_values_0__labels0") AS found ON labelled.label IS NOT DISTINCT FROM found.label)
@@ -2291,7 +2294,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 16»
 «disclosure/attacks/level_misses 18»
-«hierarchies/coverage 13»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
 "kanon_run_values_0_0_cover1" AS «disclosure/attacks/unknown 8»
@@ -2311,7 +2314,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 14»
-«hierarchies/coverage 13»
+«hierarchies/coverage 15»
 "kanon_run_values_0__labels1" AS «disclosure/attacks/level_misses 20»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') AS "found0" ON if(match(toTypeName("l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("l1", toUInt8(extract(toTypeName("l1"), '([0-9]+)\\)+$'))), CAST("l1" AS String)) = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') AS "found1" ON if(match(toTypeName("l2"), '^(Nullable\\()?Decimal\\('), toDecimalString("l2", toUInt8(extract(toTypeName("l2"), '([0-9]+)\\)+$'))), CAST("l2" AS String)) = "found1".label;
 
@@ -2324,7 +2327,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 18»
-«hierarchies/coverage 13»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 9»
 «disclosure/attacks/unknown 7»
 "kanon_run_values_0_1_cover1" AS «disclosure/attacks/unknown 10»
@@ -2372,7 +2375,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 -- disclosure/attacks/counted
 «hierarchies/nesting 14»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
-«hierarchies/coverage 13»
+«hierarchies/coverage 15»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -2392,7 +2395,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 -- disclosure/attacks/revealed
 «hierarchies/nesting 14»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
-«hierarchies/coverage 13»
+«hierarchies/coverage 15»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -2488,19 +2491,19 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT ("l1" IS NULL) GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 15»
+-- «hierarchies/coverage 17»
 "kanon_run_lookup0" AS «hierarchies/nesting 20»,
 
--- «hierarchies/coverage 16»
+-- «hierarchies/coverage 18»
 (SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_placed_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 18»
-«hierarchies/coverage 15»
-"kanon_run_lookup1" AS «hierarchies/coverage 16»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_placed_people" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+«hierarchies/coverage 17»
+"kanon_run_lookup1" AS «hierarchies/coverage 18»
+«hierarchies/coverage 4»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_placed_people" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 21»
 WITH "kanon_run_placed0" AS «disclosure/attacks/level_misses 12»,
@@ -2516,7 +2519,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 18»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 "kanon_run_placed0" AS «disclosure/attacks/level_misses 12»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_placed0" WHERE "q0" <> '*') AS "found0" ON if(match(toTypeName("l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("l1", toUInt8(extract(toTypeName("l1"), '([0-9]+)\\)+$'))), CAST("l1" AS String)) = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_placed0" WHERE "q0" <> '*') AS "found1" ON if(match(toTypeName("l2"), '^(Nullable\\()?Decimal\\('), toDecimalString("l2", toUInt8(extract(toTypeName("l2"), '([0-9]+)\\)+$'))), CAST("l2" AS String)) = "found1".label;
 
@@ -2524,7 +2527,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_placed0_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_placed0") AS found ON labelled.label IS NOT DISTINCT FROM found.label),
 
 -- «disclosure/attacks/unknown 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 16»,
+"kanon_run_lookup1" AS «hierarchies/coverage 18»,
 
 -- «disclosure/attacks/unknown 13»
 (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_placed0") AS found ON labelled.label IS NOT DISTINCT FROM found.label)
@@ -2532,7 +2535,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 21»
 «disclosure/attacks/level_misses 22»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
 "kanon_run_placed0_cover1" AS «disclosure/attacks/unknown 13»
@@ -2552,7 +2555,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 18»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «disclosure/attacks/level_differences 2»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_placed1" WHERE "q0" <> '*') AS "found0" ON if(match(toTypeName("l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("l1", toUInt8(extract(toTypeName("l1"), '([0-9]+)\\)+$'))), CAST("l1" AS String)) = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_placed1" WHERE "q0" <> '*') AS "found1" ON if(match(toTypeName("l2"), '^(Nullable\\()?Decimal\\('), toDecimalString("l2", toUInt8(extract(toTypeName("l2"), '([0-9]+)\\)+$'))), CAST("l2" AS String)) = "found1".label;
 
@@ -2565,7 +2568,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 22»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «disclosure/attacks/unknown 14»
 «disclosure/attacks/unknown 12»
 "kanon_run_placed1_cover1" AS «disclosure/attacks/unknown 15»
@@ -2585,7 +2588,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 
 -- frequency/all_found
 «hierarchies/nesting 18»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «disclosure/attacks/unknown 12»
 «frequency/all_found 1»
 «disclosure/attacks/level_differences 2»
@@ -2632,7 +2635,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0",
 
 -- disclosure/attacks/position_cells
 «hierarchies/nesting 18»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2644,7 +2647,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0",
 
 -- disclosure/attacks/position_revealed
 «hierarchies/nesting 18»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2673,19 +2676,19 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT ("l1" IS NULL) GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 17»
+-- «hierarchies/coverage 19»
 "kanon_run_lookup0" AS «hierarchies/nesting 24»,
 
--- «hierarchies/coverage 18»
+-- «hierarchies/coverage 20»
 (SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_ordered_values" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 21»
-«hierarchies/coverage 17»
-"kanon_run_lookup1" AS «hierarchies/coverage 18»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_ordered_values" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+«hierarchies/coverage 19»
+"kanon_run_lookup1" AS «hierarchies/coverage 20»
+«hierarchies/coverage 4»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_ordered_values" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 24»
 (SELECT if«frequency/raw 1» AS "q0", «disclosure/attacks/level_misses 3» AS "q1", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY if«frequency/raw 1», «disclosure/attacks/level_misses 3»)
@@ -2698,16 +2701,16 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 21»
-«hierarchies/coverage 17»
+«hierarchies/coverage 19»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 24»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') AS "found0" ON if(match(toTypeName("l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("l1", toUInt8(extract(toTypeName("l1"), '([0-9]+)\\)+$'))), CAST("l1" AS String)) = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') AS "found1" ON if(match(toTypeName("l2"), '^(Nullable\\()?Decimal\\('), toDecimalString("l2", toUInt8(extract(toTypeName("l2"), '([0-9]+)\\)+$'))), CAST("l2" AS String)) = "found1".label;
 
 -- disclosure/attacks/order
 «hierarchies/nesting 21»
-«hierarchies/coverage 17»
+«hierarchies/coverage 19»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 24»,
 "kanon_run_ordered_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_ordered_labels") AS found ON labelled.label IS NOT DISTINCT FROM found.label),
-"kanon_run_lookup1" AS «hierarchies/coverage 18»,
+"kanon_run_lookup1" AS «hierarchies/coverage 20»,
 "kanon_run_ordered_cover1" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_ordered_labels") AS found ON labelled.label IS NOT DISTINCT FROM found.label),
 «disclosure/attacks/level_misses 22»
 «frequency/all_found 1»
@@ -2730,25 +2733,22 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT ("l1" IS NULL) GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 19»
+-- «hierarchies/coverage 21»
 "kanon_run_lookup0" AS «hierarchies/nesting 27»,
 
--- «hierarchies/coverage 21»
+-- «hierarchies/coverage 23»
 (SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_consistent_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
--- «hierarchies/coverage 20»
-"kanon_run_lookup1" AS «hierarchies/coverage 21»
-
 -- «hierarchies/coverage 22»
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistent_people" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value
+"kanon_run_lookup1" AS «hierarchies/coverage 23»
 
 -- hierarchies/coverage
 «hierarchies/nesting 25»
-«hierarchies/coverage 19»
-«hierarchies/coverage 20»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistent_people" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+«hierarchies/coverage 21»
+«hierarchies/coverage 22»
+«hierarchies/coverage 4»
 UNION ALL
-«hierarchies/coverage 22»;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 25»
 WITH "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 24»,
@@ -2764,7 +2764,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 25»
-«hierarchies/coverage 19»
+«hierarchies/coverage 21»
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 24»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') AS "found0" ON if(match(toTypeName("l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("l1", toUInt8(extract(toTypeName("l1"), '([0-9]+)\\)+$'))), CAST("l1" AS String)) = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') AS "found1" ON if(match(toTypeName("l2"), '^(Nullable\\()?Decimal\\('), toDecimalString("l2", toUInt8(extract(toTypeName("l2"), '([0-9]+)\\)+$'))), CAST("l2" AS String)) = "found1".label;
 
@@ -2772,7 +2772,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 24»,
 
 -- «disclosure/attacks/consistent 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 21»,
+"kanon_run_lookup1" AS «hierarchies/coverage 23»,
 
 -- «disclosure/attacks/consistent 3»
 "kanon_run_consistent_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_consistent_rows") AS found ON labelled.label IS NOT DISTINCT FROM found.label),
@@ -2798,7 +2798,7 @@ SELECT (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistent_people") -
 -- disclosure/attacks/consistent
 «hierarchies/nesting 25»
 «disclosure/attacks/consistent 1»
-«hierarchies/coverage 19»
+«hierarchies/coverage 21»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2811,7 +2811,7 @@ SELECT own, low, high, place, MIN(released) AS released, SUM(people) AS people F
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 25»
-«hierarchies/coverage 19»
+«hierarchies/coverage 21»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2828,7 +2828,7 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_consistent_people") AS examined, S
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 25»
-«hierarchies/coverage 19»
+«hierarchies/coverage 21»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
@@ -2839,7 +2839,7 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_consistent_people") AS examined, S
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 25»
-«hierarchies/coverage 19»
+«hierarchies/coverage 21»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2857,7 +2857,7 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_consistent_rows") AS examined, SUM
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 19»
+«hierarchies/coverage 21»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2867,7 +2867,7 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_consistent_rows") AS examined, SUM
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 25»
-«hierarchies/coverage 19»
+«hierarchies/coverage 21»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2890,29 +2890,29 @@ WITH "kanon_run_minimal0_people" AS «hierarchies/nesting 22»,
 «hierarchies/nesting 29»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 23»
+-- «hierarchies/coverage 24»
 "kanon_run_lookup0" AS «hierarchies/nesting 30»,
 
--- «hierarchies/coverage 25»
+-- «hierarchies/coverage 26»
 (SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_minimal0_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
--- «hierarchies/coverage 24»
-"kanon_run_lookup1" AS «hierarchies/coverage 25»
+-- «hierarchies/coverage 25»
+"kanon_run_lookup1" AS «hierarchies/coverage 26»
 
 -- hierarchies/coverage
 «hierarchies/nesting 28»
-«hierarchies/coverage 23»
 «hierarchies/coverage 24»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_minimal0_people" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+«hierarchies/coverage 25»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_minimal0_people" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+«hierarchies/coverage 6»;
 
 -- «frequency/all_found 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 25»,
+"kanon_run_lookup1" AS «hierarchies/coverage 26»,
 
 -- frequency/all_found
 «hierarchies/nesting 28»
-«hierarchies/coverage 23»
+«hierarchies/coverage 24»
 «frequency/all_found 5»
 "kanon_run_minimal0_labels" AS «disclosure/attacks/level_misses 17»
 SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", (SELECT SUM(own.row_count) FROM "kanon_run_minimal0_people" AS own JOIN "kanon_run_lookup0" AS "again0" ON own."q0" IS NOT DISTINCT FROM "again0".value JOIN "kanon_run_lookup1" AS "again1" ON own."q1" IS NOT DISTINCT FROM "again1".value) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", (SELECT SUM(own.row_count) FROM "kanon_run_minimal0_labels" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_minimal0_labels") AS "again0" ON own."q0" IS NOT DISTINCT FROM "again0".value JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_minimal0_labels") AS "again1" ON own."q1" IS NOT DISTINCT FROM "again1".value JOIN (SELECT DISTINCT "p0" AS value FROM "kanon_run_minimal0_labels") AS "again2" ON own."p0" IS NOT DISTINCT FROM "again2".value) AS "found1";
@@ -2932,7 +2932,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL THEN 1 ELSE 0 END) AS "missed0", SUM
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/coverage 24»
+«hierarchies/coverage 25»
 SELECT SUM(CASE WHEN "level0".known IS NULL THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1".known IS NULL THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q1" AS label FROM "kanon_run_minimal0_labels") AS found LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 8» AS label, 1 AS known FROM "kanon_run_lookup1") AS "level0" ON found.label IS NOT DISTINCT FROM "level0".label LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 9» AS label, 1 AS known FROM "kanon_run_lookup1") AS "level1" ON found.label IS NOT DISTINCT FROM "level1".label;
 
 -- «disclosure/attacks/numbered_counts 1»
@@ -2951,7 +2951,7 @@ SELECT class_number, value_number, missing, protected_value, row_count FROM "kan
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 28»
-«hierarchies/coverage 23»
+«hierarchies/coverage 24»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2959,7 +2959,7 @@ SELECT class_number, cell_rows FROM (SELECT classes.class_number AS class_number
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 28»
-«hierarchies/coverage 23»
+«hierarchies/coverage 24»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2979,19 +2979,19 @@ WITH "kanon_run_guessed0__people" AS «hierarchies/nesting 15»,
 «hierarchies/nesting 32»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 26»
+-- «hierarchies/coverage 27»
 "kanon_run_lookup0" AS «hierarchies/nesting 33»,
 
--- «hierarchies/coverage 27»
+-- «hierarchies/coverage 28»
 (SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_guessed0__people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 31»
-«hierarchies/coverage 26»
-"kanon_run_lookup1" AS «hierarchies/coverage 27»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_guessed0__people" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+«hierarchies/coverage 27»
+"kanon_run_lookup1" AS «hierarchies/coverage 28»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_guessed0__people" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 29»
 WITH "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 17»,
@@ -3012,7 +3012,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 "kanon_run_guessed0_0_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/unknown 17» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_guessed0__labels0") AS found ON labelled.label IS NOT DISTINCT FROM found.label),
 
 -- «disclosure/attacks/unknown 18»
-"kanon_run_lookup1" AS «hierarchies/coverage 27»,
+"kanon_run_lookup1" AS «hierarchies/coverage 28»,
 
 -- «disclosure/attacks/unknown 19»
 (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_guessed0__labels0") AS found ON labelled.label IS NOT DISTINCT FROM found.label)
@@ -3020,7 +3020,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 29»
 «disclosure/attacks/level_misses 30»
-«hierarchies/coverage 26»
+«hierarchies/coverage 27»
 «disclosure/attacks/unknown 16»
 «disclosure/attacks/unknown 18»
 "kanon_run_guessed0_0_cover1" AS «disclosure/attacks/unknown 19»
@@ -3031,7 +3031,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 
 -- disclosure/attacks/guessed
 «hierarchies/nesting 31»
-«hierarchies/coverage 26»
+«hierarchies/coverage 27»
 «disclosure/attacks/unknown 18»
 "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 17»,
 "kanon_run_guessed0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_guessed0__people"),
@@ -3110,32 +3110,32 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_lookup0" AS «hierarchies/nesting 35»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 28»
+-- «hierarchies/coverage 29»
 "kanon_run_lookup0" AS «hierarchies/nesting 35»,
 
--- «hierarchies/coverage 29»
+-- «hierarchies/coverage 30»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_known" GROUP BY "q1") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/nesting 34»
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 "kanon_run_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\\', 'y', '*'))),
-"kanon_run_lookup1" AS «hierarchies/coverage 29»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_known" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+"kanon_run_lookup1" AS «hierarchies/coverage 30»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_known" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+«hierarchies/coverage 2»;
 
 -- «frequency/population/ambiguous 1»
 "kanon_run_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 29»,
+"kanon_run_lookup1" AS «hierarchies/coverage 30»,
 
 -- «frequency/population/ambiguous 3»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3144,7 +3144,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_valu
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/nesting 34»
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 "kanon_run_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
@@ -3173,7 +3173,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/nesting 34»
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 "kanon_run_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
@@ -3200,7 +3200,7 @@ WITH "kanon_run_classes" AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 34»
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 2»
 "kanon_run_domain1" AS (
@@ -3223,7 +3223,7 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_classes" WHERE is_top = 1) AS tops, (SEL
 WITH "kanon_run_population1" AS «hierarchies/range 4»,
 «frequency/population/overlap 1»
 «hierarchies/nesting 34»
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3274,10 +3274,10 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_widths_lookup0" AS «hierarchies/nesting 37»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_widths_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 30»
+-- «hierarchies/coverage 31»
 "kanon_run_widths_lookup0" AS «hierarchies/nesting 37»,
 
--- «hierarchies/coverage 31»
+-- «hierarchies/coverage 32»
 "kanon_run_widths_lookup1" AS (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_widths_known" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1" FROM "kanon_run_widths_domain1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
 
 -- hierarchies/coverage
@@ -3285,16 +3285,16 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 «hierarchies/range 8»
 «hierarchies/range 9»
 «hierarchies/nesting 36»
-«hierarchies/coverage 30»
+«hierarchies/coverage 31»
 "kanon_run_widths_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\\', 'y', '*'))),
-«hierarchies/coverage 31»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_widths_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_widths_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_widths_known" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+«hierarchies/coverage 32»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_widths_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_widths_lookup0" AS labels JOIN "kanon_run_widths_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_widths_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_widths_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_widths_known" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_widths_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_widths_lookup1" AS labels JOIN "kanon_run_widths_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value;
 
 -- «evaluate/achieved 13»
 WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
@@ -3340,7 +3340,7 @@ WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 34»
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3359,13 +3359,13 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 «hierarchies/range 8»
 «hierarchies/range 9»
 «hierarchies/nesting 36»
-«hierarchies/coverage 30»
+«hierarchies/coverage 31»
 "kanon_run_widths_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\\', 'y', '*'))),
-«hierarchies/coverage 31»
+«hierarchies/coverage 32»
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" > 1.20000000000000016e-08 THEN 0 ELSE class_rows END) AS "violating_rows2", MAX(CASE WHEN "m3" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m3" AS Nullable(Float64)) END) AS "worst3", SUM(CASE WHEN CASE WHEN "m3" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m3" AS Nullable(Float64)) END IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= class_size AND "m3" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m3" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m3" AS Nullable(Float64)) THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= class_size AND "m3" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m3" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m3" AS Nullable(Float64)) THEN 0 ELSE class_rows END) AS "violating_rows3" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 3) AND ("m1" >= 5) AND ("m2" > 1.20000000000000016e-08) AND ("m3" >= class_size AND "m3" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m3" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m3" AS Nullable(Float64))) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+01 * (1 - class_loss) - 3.00000000000000000e+00 * CASE WHEN "m2_own" >= 5 THEN 0 WHEN "m2_own" > 0 THEN toFloat64(1) / CAST("m2_own" AS Nullable(Float64)) ELSE 1 END AS "m2" FROM (SELECT classes."k0" AS "k0", classes."k1" AS "k1", classes."class_rows" AS "class_rows", classes."class_size" AS "class_size", classes."m0" AS "m0", classes."m1" AS "m1", classes."m2_own" AS "m2_own", classes."m3" AS "m3", toFloat64«evaluate/achieved 18» / toFloat64(1.38629436111989057e+00) AS class_loss FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, base."x0" AS "x0", base."x1" AS "x1", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2_own" AS "m2_own", "values1"."m3" AS "m3" FROM (SELECT "q0" AS "k0", "q1" AS "k1", accurateCast(toString(accurateCast(COUNT(*), 'Int64')), 'Int64') AS class_rows, accurateCast(toString(accurateCast(COUNT(*), 'Int64')), 'Int64') AS class_size, MIN«evaluate/achieved 19» AS "x0", MIN«evaluate/achieved 20» AS "x1" FROM «evaluate/achieved 21» AS frequency GROUP BY "q0", "q1") AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m2_own" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN«evaluate/achieved 19» AS "x0", MIN«evaluate/achieved 20» AS "x1" FROM «evaluate/achieved 22» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0" AND base."k1" IS NOT DISTINCT FROM "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m3" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN«evaluate/achieved 19» AS "x0", MIN«evaluate/achieved 20» AS "x1" FROM «evaluate/achieved 23» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS NOT DISTINCT FROM "values1"."k0" AND base."k1" IS NOT DISTINCT FROM "values1"."k1") AS classes LEFT JOIN «evaluate/achieved 24» AS "sizes0" ON classes."x0" = "sizes0".code LEFT JOIN «evaluate/achieved 25» AS "sizes1" ON classes."x1" = "sizes1".code) AS widened) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- verbs/warnings/repeats
@@ -3383,34 +3383,34 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_lookup0" AS «hierarchies/nesting 38»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 32»
+-- «hierarchies/coverage 33»
 "kanon_run_lookup0" AS «hierarchies/nesting 38»,
 
--- «hierarchies/coverage 33»
+-- «hierarchies/coverage 34»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_population0" GROUP BY "q1") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 1»
-«hierarchies/coverage 32»
+«hierarchies/coverage 33»
 "kanon_run_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\\', 'y', '*'))),
-"kanon_run_lookup1" AS «hierarchies/coverage 33»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+"kanon_run_lookup1" AS «hierarchies/coverage 34»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+«hierarchies/coverage 2»;
 
 -- «frequency/all_found 10»
-"kanon_run_lookup1" AS «hierarchies/coverage 33»,
+"kanon_run_lookup1" AS «hierarchies/coverage 34»,
 
 -- «frequency/all_found 11»
 (SELECT labelled.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 7» AS labelled)
 
 -- frequency/all_found
 «hierarchies/range 1»
-«hierarchies/coverage 32»
+«hierarchies/coverage 33»
 "kanon_run_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
@@ -3425,7 +3425,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."census" AS whole) AS "there0"
 
 -- evaluate/achieved
 «hierarchies/range 1»
-«hierarchies/coverage 32»
+«hierarchies/coverage 33»
 "kanon_run_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_lookup0" AS meant) AS meanings GROUP BY value, label),
 "kanon_run_classes" AS «frequency/all_found 11»,
 «frequency/population/overlap 2»
@@ -3502,7 +3502,7 @@ SELECT COUNT(*) AS unknown_rows FROM "clinic"."other" AS checked WHERE "checked"
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 34»
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3521,13 +3521,13 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 «hierarchies/range 8»
 «hierarchies/range 9»
 «hierarchies/nesting 36»
-«hierarchies/coverage 30»
+«hierarchies/coverage 31»
 "kanon_run_widths_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\\', 'y', '*'))),
-«hierarchies/coverage 31»
+«hierarchies/coverage 32»
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" > 1.20000000000000016e-08 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX(CASE WHEN "m2" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m2" AS Nullable(Float64)) END) AS "worst2", SUM(CASE WHEN CASE WHEN "m2" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m2" AS Nullable(Float64)) END IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= class_size AND "m2" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m2" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m2" AS Nullable(Float64)) THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= class_size AND "m2" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m2" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m2" AS Nullable(Float64)) THEN 0 ELSE class_rows END) AS "violating_rows2" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN ("m0" >= 5) AND ("m1" > 1.20000000000000016e-08) AND ("m2" >= class_size AND "m2" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m2" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m2" AS Nullable(Float64))) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+01 * (1 - class_loss) - 3.00000000000000000e+00 * CASE WHEN "m1_own" >= 5 THEN 0 WHEN "m1_own" > 0 THEN toFloat64(1) / CAST("m1_own" AS Nullable(Float64)) ELSE 1 END AS "m1" FROM (SELECT classes."k0" AS "k0", classes."k1" AS "k1", classes."class_rows" AS "class_rows", classes."class_size" AS "class_size", classes."all_size" AS "all_size", classes."m0" AS "m0", classes."m1_own" AS "m1_own", classes."m2" AS "m2", toFloat64«evaluate/achieved 18» / toFloat64(1.38629436111989057e+00) AS class_loss FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, base."x0" AS "x0", base."x1" AS "x1", "values0"."m0" AS "m0", "values0"."m1_own" AS "m1_own", "values1"."m2" AS "m2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", accurateCast(toString(accurateCast(COUNT(*), 'Int64')), 'Int64') AS class_rows, COUNT(DISTINCT unit) AS class_size, SUM(COUNT(DISTINCT unit)) OVER () AS all_size, MIN«evaluate/achieved 19» AS "x0", MIN«evaluate/achieved 20» AS "x1" FROM «evaluate/achieved 9» AS frequency GROUP BY "q0", "q1") AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1_own" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share, MIN«evaluate/achieved 19» AS "x0", MIN«evaluate/achieved 20» AS "x1" FROM «evaluate/achieved 22» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0" AND base."k1" IS NOT DISTINCT FROM "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m2" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share, MIN«evaluate/achieved 19» AS "x0", MIN«evaluate/achieved 20» AS "x1" FROM «evaluate/achieved 23» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS NOT DISTINCT FROM "values1"."k0" AND base."k1" IS NOT DISTINCT FROM "values1"."k1") AS classes LEFT JOIN «evaluate/achieved 24» AS "sizes0" ON classes."x0" = "sizes0".code LEFT JOIN «evaluate/achieved 25» AS "sizes1" ON classes."x1" = "sizes1".code) AS widened) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- engines/scratch/domain
@@ -3541,7 +3541,7 @@ INSERT INTO "kanon_run_domain0" VALUES
   ('O', 'y', '*');
 
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 10» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0";
+CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 12» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0";
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»;
@@ -3608,10 +3608,10 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 39»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 35»
 "kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 39»,
 
--- «hierarchies/coverage 35»
+-- «hierarchies/coverage 36»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1" FROM "kanon_run_beliefs0_domain1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
 
 -- hierarchies/coverage
@@ -3619,22 +3619,22 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 34»
+«hierarchies/coverage 35»
 "kanon_run_beliefs0_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\\', 'y', '*'))),
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 35»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 36»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup0" AS labels JOIN "kanon_run_beliefs0_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup1" AS labels JOIN "kanon_run_beliefs0_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value;
 
 -- «frequency/population/ambiguous 4»
 "kanon_run_beliefs0_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 5»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 35»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 36»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3644,7 +3644,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS do
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 34»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 "kanon_run_beliefs0_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
@@ -3680,7 +3680,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 34»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3725,7 +3725,7 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 34»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3761,7 +3761,7 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 34»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3807,32 +3807,32 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 40»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 37»
 "kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 40»,
 
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 38»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1" FROM "kanon_run_beliefs1_domain1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 36»
+«hierarchies/coverage 37»
 "kanon_run_beliefs1_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\\', 'y', '*'))),
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 37»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 38»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup0" AS labels JOIN "kanon_run_beliefs1_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup1" AS labels JOIN "kanon_run_beliefs1_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value;
 
 -- «frequency/population/ambiguous 7»
 "kanon_run_beliefs1_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 8»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 37»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 38»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3841,7 +3841,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS do
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 36»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 "kanon_run_beliefs1_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
@@ -3876,7 +3876,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 36»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3920,7 +3920,7 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 36»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3949,7 +3949,7 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 36»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3978,7 +3978,7 @@ SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impos
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 34»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -4003,7 +4003,7 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 "kanon_run_beliefs1_counted_source" AS «hierarchies/range 12»,
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 36»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -4042,37 +4042,37 @@ WITH "kanon_run_consistency_records" AS «hierarchies/range 7»,
 "kanon_run_consistency_lookup0" AS «hierarchies/nesting 42»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 38»
+-- «hierarchies/coverage 39»
 "kanon_run_consistency_lookup0" AS «hierarchies/nesting 42»,
 
--- «hierarchies/coverage 39»
+-- «hierarchies/coverage 40»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_consistency_records" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1" FROM "kanon_run_consistency_domain1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/nesting 41»
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 "kanon_run_consistency_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\\', 'y', '*'))),
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 39»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistency_records" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 40»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup0" AS labels JOIN "kanon_run_consistency_lookup0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistency_records" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup1" AS labels JOIN "kanon_run_consistency_lookup1" AS found ON labels.value IS NOT DISTINCT FROM found.value;
 
 -- «frequency/population/ambiguous 10»
 "kanon_run_consistency_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_consistency_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 11»
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 39»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 40»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_consistency_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
 «hierarchies/nesting 41»
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 10»
 "kanon_run_consistency_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
@@ -4090,7 +4090,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 
 -- frequency/all_found
 «hierarchies/nesting 41»
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 "kanon_run_consistency_domain1" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('M', 'x', '*'),
@@ -4147,7 +4147,7 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS vectors) AS vec
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4166,7 +4166,7 @@ SELECT (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_numbered"
 -- evaluate/consistency/graph
 «hierarchies/nesting 41»
 "kanon_run_consistency_numbered" AS (SELECT accurateCast(ROW_NUMBER() OVER (ORDER BY "q0", "q1"), 'Int64') AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/summary 2»
@@ -4191,7 +4191,7 @@ WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 «evaluate/consistency/summary 1»
 "kanon_run_consistency_records" AS «hierarchies/range 7»,
 "kanon_run_consistency_numbered" AS (SELECT accurateCast(ROW_NUMBER() OVER (ORDER BY "q0", "q1"), 'Int64') AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4211,24 +4211,24 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
   ('0', '0')))
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows3" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 26» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, MIN(CASE WHEN records < fewest_rows THEN records ELSE fewest_rows END) AS "m0", MIN(fewest_rows) AS "m1", MIN(records) AS "m2", MIN(fewest_matches) AS "m3" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT shown."q0" AS "q0", shown."q1" AS "q1", 1 AS value_code, 0 AS reference_share, COALESCE(counted.records, 0) AS records, COALESCE(counted.fewest_rows, 0) AS fewest_rows, COALESCE(accurateCast(toString(matches.l1), 'Int64'), 0) AS fewest_matches, 1 AS row_count FROM "kanon_run_consistency_shown" AS shown LEFT JOIN "kanon_run_consistency_counted" AS counted ON shown.place = counted.place LEFT JOIN "kanon_run_consistency_matches" AS matches ON shown.place = accurateCast(toString(matches.l0), 'Int64')) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0" AND base."k1" IS NOT DISTINCT FROM "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
--- «hierarchies/coverage 40»
+-- «hierarchies/coverage 41»
 WITH "kanon_run_raw0" AS (SELECT if(match(toTypeName("original"."dx"), '^(Nullable\\()?Decimal\\('), toDecimalString("original"."dx", toUInt8(extract(toTypeName("original"."dx"), '([0-9]+)\\)+$'))), CAST("original"."dx" AS String)) AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY if(match(toTypeName("original"."dx"), '^(Nullable\\()?Decimal\\('), toDecimalString("original"."dx", toUInt8(extract(toTypeName("original"."dx"), '([0-9]+)\\)+$'))), CAST("original"."dx" AS String))),
 
--- «hierarchies/coverage 41»
+-- «hierarchies/coverage 42»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT "v0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_raw0" GROUP BY "v0") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2" FROM "kanon_run_domain_sensitive0") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
 
--- «hierarchies/coverage 42»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive0" AS labels JOIN (SELECT "v0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw0" GROUP BY "v0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+-- «hierarchies/coverage 43»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive0" AS labels JOIN "kanon_run_lookup_sensitive0" AS found ON labels.value IS NOT DISTINCT FROM found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 "kanon_run_domain_sensitive0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String), "l3" Nullable(String)',
   ('a', 'y', 'x', '*'),
   ('it''s', 'y', 'x', '*'),
   ('b\\', 'w', 'z', '*'))),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 41»
-«hierarchies/coverage 42»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 42»
+«hierarchies/coverage 43»;
 
 -- «evaluate/achieved 27»
 "kanon_run_reference0" AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS Nullable(Float64)) / toFloat64(nullIf(CAST(SUM(reference_count) OVER () AS Nullable(Float64)), 0)), 0) AS reference_share, "group1", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group1") AS Nullable(Float64)) / toFloat64(nullIf(CAST(SUM(reference_count) OVER () AS Nullable(Float64)), 0)), 0) AS "group_share1", "group2", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group2") AS Nullable(Float64)) / toFloat64(nullIf(CAST(SUM(reference_count) OVER () AS Nullable(Float64)), 0)), 0) AS "group_share2" FROM (SELECT counts.value, counts.reference_count, lookup."c1" AS "group1", lookup."c2" AS "group2" FROM «evaluate/achieved 11» AS counts LEFT JOIN "kanon_run_lookup_sensitive0" AS lookup ON counts.value IS NOT DISTINCT FROM lookup.value) AS value_counts)
@@ -4237,13 +4237,13 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT ("m0" IS NULL) AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT ("m0" IS NULL) AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT ("m0" IS NULL) AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 AND SUM(CASE WHEN value_count > 0 AND group1 IS NULL THEN 1 ELSE 0 END) = 0 THEN toFloat64«evaluate/node 6» / toFloat64(3) ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "group1", "group_share1", "group2", "group_share2", SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total, SUM(value_count) OVER (PARTITION BY "k0", "k1", "group1") AS "group_total1", SUM(value_count) OVER (PARTITION BY "k0", "k1", "group2") AS "group_total2" FROM (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share, reference."group1" AS "group1", reference."group_share1" AS "group_share1", reference."group2" AS "group2", reference."group_share2" AS "group_share2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, accurateCast(COUNT(*), 'Int64') AS value_rows, accurateCast(COUNT(*), 'Int64') AS value_count FROM (SELECT "checked"."age" AS "q0", if(match(toTypeName("checked"."sex"), '^(Nullable\\()?Decimal\\('), toDecimalString("checked"."sex", toUInt8(extract(toTypeName("checked"."sex"), '([0-9]+)\\)+$'))), CAST("checked"."sex" AS String)) AS "q1", if(match(toTypeName("checked"."dx"), '^(Nullable\\()?Decimal\\('), toDecimalString("checked"."dx", toUInt8(extract(toTypeName("checked"."dx"), '([0-9]+)\\)+$'))), CAST("checked"."dx" AS String)) AS value_code, 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1", value_code) AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS NOT DISTINCT FROM reference.reference_value) AS counted) AS ranked GROUP BY "k0", "k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked
 
 -- evaluate/achieved
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 "kanon_run_domain_sensitive0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String), "l3" Nullable(String)',
   ('a', 'y', 'x', '*'),
   ('it''s', 'y', 'x', '*'),
   ('b\\', 'w', 'z', '*'))),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 41»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 42»,
 «evaluate/achieved 27»
 «evaluate/achieved 28»;
 
@@ -4254,24 +4254,24 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 "kanon_run_lookup_sensitive0" AS «hierarchies/nesting 44»
 
 -- hierarchies/nesting
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 «hierarchies/nesting 43»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT ("l1" IS NULL) GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
 -- hierarchies/coverage
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 «hierarchies/nesting 43»
-«hierarchies/coverage 42»;
+«hierarchies/coverage 43»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 «hierarchies/nesting 43»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1", SUM(CASE WHEN "l2" <> '*' THEN 1 ELSE 0 END) AS "others2" FROM "kanon_run_lookup_sensitive0" AS checked;
 
 -- evaluate/achieved
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 "kanon_run_lookup_sensitive0" AS «hierarchies/nesting 44»,
 «evaluate/achieved 27»
 «evaluate/achieved 28»;
@@ -4296,19 +4296,19 @@ WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 22»,
 «hierarchies/nesting 46»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 43»
+-- «hierarchies/coverage 44»
 "kanon_run_lookup0" AS «hierarchies/nesting 47»,
 
--- «hierarchies/coverage 44»
+-- «hierarchies/coverage 45»
 (SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 45»
-«hierarchies/coverage 43»
-"kanon_run_lookup1" AS «hierarchies/coverage 44»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+«hierarchies/coverage 44»
+"kanon_run_lookup1" AS «hierarchies/coverage 45»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 31»
 WITH "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 24»,
@@ -4335,7 +4335,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT vectors."q0" AS "q0", vectors."q1" AS "q1", vectors."row_count" AS "row_count", cover.label AS "label0" FROM "kanon_run_downcoded0_people" AS vectors JOIN "kanon_run_downcoded0_cover0" AS cover ON vectors."q0" IS NOT DISTINCT FROM cover.value),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 44»,
+"kanon_run_lookup1" AS «hierarchies/coverage 45»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_downcoded0_classes") AS found ON labelled.label IS NOT DISTINCT FROM found.label),
@@ -4355,7 +4355,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 31»
 «disclosure/attacks/level_misses 32»
-«hierarchies/coverage 43»
+«hierarchies/coverage 44»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4373,7 +4373,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 31»
 «disclosure/attacks/level_misses 32»
-«hierarchies/coverage 43»
+«hierarchies/coverage 44»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4396,7 +4396,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 45»
-«hierarchies/coverage 43»
+«hierarchies/coverage 44»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4411,7 +4411,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 45»
-«hierarchies/coverage 43»
+«hierarchies/coverage 44»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4438,19 +4438,19 @@ WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 22»,
 «hierarchies/nesting 49»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 45»
+-- «hierarchies/coverage 46»
 "kanon_run_lookup0" AS «hierarchies/nesting 50»,
 
--- «hierarchies/coverage 46»
+-- «hierarchies/coverage 47»
 (SELECT value, value_rows, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, value_rows, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT "q1" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 48»
-«hierarchies/coverage 45»
-"kanon_run_lookup1" AS «hierarchies/coverage 46»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+«hierarchies/coverage 46»
+"kanon_run_lookup1" AS «hierarchies/coverage 47»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 33»
 WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 24»,
@@ -4465,7 +4465,7 @@ WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 24»,
 SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT (found.label IN ('*'))) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT (found.label IN ('*'))) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS label FROM "kanon_run_downcoded1_classes") AS found LEFT JOIN «disclosure/attacks/level_misses 8» AS "level0" ON found.label IS NOT DISTINCT FROM "level0".label LEFT JOIN «disclosure/attacks/level_misses 9» AS "level1" ON found.label IS NOT DISTINCT FROM "level1".label;
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 46»,
+"kanon_run_lookup1" AS «hierarchies/coverage 47»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT lookup.value AS value, 0 AS label_level, COALESCE(lookup."c0", 0) AS label_number, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(if(match(toTypeName("lookup"."l0"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l0", toUInt8(extract(toTypeName("lookup"."l0"), '([0-9]+)\\)+$'))), CAST("lookup"."l0" AS String)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM if(match(toTypeName("lookup"."l0"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l0", toUInt8(extract(toTypeName("lookup"."l0"), '([0-9]+)\\)+$'))), CAST("lookup"."l0" AS String)))) ELSE if(match(toTypeName("lookup"."l0"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l0", toUInt8(extract(toTypeName("lookup"."l0"), '([0-9]+)\\)+$'))), CAST("lookup"."l0" AS String)) END) AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value UNION ALL SELECT lookup.value AS value, 1 AS label_level, 0 AS label_number, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(if(match(toTypeName("lookup"."l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l1", toUInt8(extract(toTypeName("lookup"."l1"), '([0-9]+)\\)+$'))), CAST("lookup"."l1" AS String)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM if(match(toTypeName("lookup"."l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l1", toUInt8(extract(toTypeName("lookup"."l1"), '([0-9]+)\\)+$'))), CAST("lookup"."l1" AS String)))) ELSE if(match(toTypeName("lookup"."l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l1", toUInt8(extract(toTypeName("lookup"."l1"), '([0-9]+)\\)+$'))), CAST("lookup"."l1" AS String)) END) AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value),
@@ -4500,7 +4500,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 45»
+«hierarchies/coverage 46»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4518,7 +4518,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 45»
+«hierarchies/coverage 46»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4538,7 +4538,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 48»
-«hierarchies/coverage 45»
+«hierarchies/coverage 46»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4553,7 +4553,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 48»
-«hierarchies/coverage 45»
+«hierarchies/coverage 46»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4566,8 +4566,8 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE toFloat64(toDecimal128('1.0', 1) * known) / toFloat64(held) END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded1_minimal" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
--- «hierarchies/coverage 47»
-"kanon_run_lookup0" AS (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_consistent_people" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 10» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0"),
+-- «hierarchies/coverage 48»
+"kanon_run_lookup0" AS (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS value, accurateCast(SUM(row_count), 'Int64') AS value_rows FROM "kanon_run_consistent_people" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 12» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0"),
 
 -- hierarchies/coverage
 «hierarchies/nesting 25»
@@ -4575,11 +4575,11 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 47»
-«hierarchies/coverage 20»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistent_people" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+«hierarchies/coverage 48»
+«hierarchies/coverage 22»
+«hierarchies/coverage 1»
 UNION ALL
-«hierarchies/coverage 22»;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/consistent 10»
 "kanon_run_consistent_places0" AS (SELECT value, label, ROW_NUMBER() OVER (ORDER BY sort) AS place FROM (SELECT own.value AS value, if(match(toTypeName("own"."l0"), '^(Nullable\\()?Decimal\\('), toDecimalString("own"."l0", toUInt8(extract(toTypeName("own"."l0"), '([0-9]+)\\)+$'))), CAST("own"."l0" AS String)) AS label, accurateCast(toString(positions.l1), 'Int32') AS sort FROM "kanon_run_lookup0" AS own JOIN "kanon_run_consistent_positions0" AS positions ON own.l0 = positions.l0 WHERE NOT (own.value IS NULL) AND NOT (own.l0 IS NULL)) AS sortable),
@@ -4606,7 +4606,7 @@ UNION ALL
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 47»
+«hierarchies/coverage 48»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
@@ -4628,7 +4628,7 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 47»
+«hierarchies/coverage 48»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
@@ -4651,7 +4651,7 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 47»
+«hierarchies/coverage 48»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
@@ -4675,7 +4675,7 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 47»
+«hierarchies/coverage 48»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',

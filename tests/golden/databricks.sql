@@ -53,10 +53,10 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 «hierarchies/nesting 1»;
 
 -- «hierarchies/coverage 1»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN `kanon_scratch`.`kanon_run_lookup0` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 
 -- «hierarchies/coverage 2»
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labels` JOIN `kanon_scratch`.`kanon_run_lookup1` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
@@ -205,7 +205,7 @@ UNION ALL
 SELECT 1 AS `attribute`, 3 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l3` FROM `kanon_scratch`.`kanon_run_lookup1` WHERE NOT `l3` IS NULL GROUP BY `l3` HAVING COUNT(DISTINCT `l4`) > 1) AS `split`;
 
 -- «hierarchies/coverage 3»
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL OR `labels`.`l3` IS NULL OR `labels`.`l4` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL OR `labels`.`l3` IS NULL OR `labels`.`l4` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL OR `labels`.`l3` IS NULL OR `labels`.`l4` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL OR `labels`.`l3` IS NULL OR `labels`.`l4` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labels` JOIN `kanon_scratch`.`kanon_run_lookup1` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
@@ -279,7 +279,7 @@ UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_scratch`.`kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
 -- hierarchies/coverage
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN `kanon_scratch`.`kanon_run_lookup0` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -316,7 +316,7 @@ CREATE TABLE `kanon_scratch`.`kanon_run_raw` AS SELECT CAST(`kanon_source`.`sex`
 CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `distinct_values`) AS `labelled`;
 
 -- «hierarchies/coverage 4»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN `kanon_scratch`.`kanon_run_lookup0` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 
 -- hierarchies/coverage
 «hierarchies/coverage 4»;
@@ -414,7 +414,7 @@ CREATE TABLE `kanon_scratch`.`kanon_run_lookup1` AS SELECT `value`, `value_rows`
 -- hierarchies/coverage
 «hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup1` AS `labels` JOIN `kanon_scratch`.`kanon_run_lookup1` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -457,7 +457,7 @@ INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch"
 CREATE TABLE `kanon_scratch`.`kanon_run_lookup2` AS SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q2` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q2`) AS `distinct_values`) AS `labelled`;
 
 -- «hierarchies/coverage 5»
-SELECT 2 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup2`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup2` AS `labels` JOIN (SELECT `q2` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `q2`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+SELECT 2 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup2`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup2` AS `labels` JOIN `kanon_scratch`.`kanon_run_lookup2` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 
 -- hierarchies/coverage
 «hierarchies/coverage 4»
@@ -930,7 +930,7 @@ INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch"
 CREATE TABLE `kanon_scratch`.`kanon_run_lookup_sensitive1` AS SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`d1`, 0) AS `d1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, `labelled`.`l2`, COALESCE(`labelled`.`c2`, 0) AS `c2`, COALESCE(`labelled`.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT `v1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `v1`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2` FROM `kanon_scratch`.`kanon_run_domain_sensitive1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`;
 
 -- hierarchies/coverage
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup_sensitive1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup_sensitive1` AS `labels` JOIN (SELECT `v1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_raw` GROUP BY `v1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup_sensitive1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup_sensitive1` AS `labels` JOIN `kanon_scratch`.`kanon_run_lookup_sensitive1` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
 -- engines/scratch/record
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_sensitive1"]', '(the time)');
@@ -1138,9 +1138,6 @@ CREATE TABLE `kanon_scratch`.`kanon_run_known` AS SELECT `q0`, CAST(`row_count` 
 
 -- hierarchies/lookup_rules
 CREATE TABLE `kanon_scratch`.`kanon_run_lookup0` AS SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_scratch`.`kanon_run_known` GROUP BY `q0`) AS `distinct_values`) AS `labelled`;
-
--- hierarchies/coverage
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_scratch`.`kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_scratch`.`kanon_run_known` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
 -- engines/scratch/record
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_people0"]', '(the time)');
@@ -1961,13 +1958,19 @@ SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 -- «hierarchies/coverage 7»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_external` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
+-- «hierarchies/coverage 8»
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN `kanon_run_lookup0` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+
+-- «hierarchies/coverage 9»
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN `kanon_run_lookup1` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+
 -- hierarchies/coverage
 «hierarchies/nesting 2»
 «hierarchies/coverage 6»
 `kanon_run_lookup1` AS «hierarchies/coverage 7»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_external` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+«hierarchies/coverage 8»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_external` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 3»
 (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST((CAST(`kanon_source`.`age` AS STRING) || '') AS STRING) COLLATE UTF8_BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST((CAST(`kanon_source`.`age` AS STRING) || '') AS STRING) COLLATE UTF8_BINARY)) ELSE CAST((CAST(`kanon_source`.`age` AS STRING) || '') AS STRING) COLLATE UTF8_BINARY END)
@@ -2117,46 +2120,49 @@ SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` EL
 «disclosure/attacks/counted 19»
 SELECT `q0`, `q1`, `people` FROM «disclosure/attacks/counted 20» AS `cases` WHERE `exposed` = 1 ORDER BY `risk` DESC, `q0` NULLS LAST, `q1` NULLS LAST LIMIT 3;
 
--- «hierarchies/coverage 8»
+-- «hierarchies/coverage 10»
 WITH `kanon_run_meanings` AS (SELECT CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `q0`, COUNT(*) AS `row_count` FROM `clinic`.`visits_release` AS `kanon_source` GROUP BY CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY),
 
--- «hierarchies/coverage 9»
+-- «hierarchies/coverage 11»
 (
 SELECT 'a' COLLATE UTF8_BINARY AS `l0`, 'x' COLLATE UTF8_BINARY AS `l1`, '*' COLLATE UTF8_BINARY AS `l2`
 UNION ALL
 SELECT 'b' COLLATE UTF8_BINARY AS `l0`, 'y' COLLATE UTF8_BINARY AS `l1`, '*' COLLATE UTF8_BINARY AS `l2`)
 
--- «hierarchies/coverage 11»
+-- «hierarchies/coverage 13»
 (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_domain0`)
 
--- «hierarchies/coverage 10»
-`kanon_run_lookup0` AS (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_meanings` GROUP BY `q0`) AS `found` LEFT JOIN «hierarchies/coverage 11» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
+-- «hierarchies/coverage 12»
+`kanon_run_lookup0` AS (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_meanings` GROUP BY `q0`) AS `found` LEFT JOIN «hierarchies/coverage 13» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
+
+-- «hierarchies/coverage 14»
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN `kanon_run_lookup0` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 
 -- hierarchies/coverage
-«hierarchies/coverage 8»
-`kanon_run_domain0` AS «hierarchies/coverage 9»,
 «hierarchies/coverage 10»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_meanings` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+`kanon_run_domain0` AS «hierarchies/coverage 11»,
+«hierarchies/coverage 12»
+«hierarchies/coverage 14»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 8»
-`kanon_run_domain0` AS «hierarchies/coverage 9»,
 «hierarchies/coverage 10»
+`kanon_run_domain0` AS «hierarchies/coverage 11»,
+«hierarchies/coverage 12»
 SELECT SUM(CASE WHEN `l1` <> '*' THEN 1 ELSE 0 END) AS `others1` FROM `kanon_run_lookup0` AS `checked`;
 
 -- «disclosure/attacks/counted 21»
 (SELECT `q0`, `q1`, SUM(`held`) AS `people`, CAST(SUM(CASE WHEN NOT `value_code` IS NULL AND `value_position` = 1 THEN `held` ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT `value_code` IS NULL AND (`value_position` = 1 OR `value_position` > 1) THEN `held` ELSE 0 END), 0) AS DOUBLE) AS `risk`, CASE WHEN COUNT(`value_code`) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS `exposed`, CASE WHEN COUNT(`value_code`) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS `beyond` FROM (SELECT `q0`, `q1`, `value_code`, `held`, ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY CASE WHEN `value_code` IS NULL THEN 1 ELSE 0 END NULLS LAST, `held` DESC) AS `value_position` FROM (SELECT `frequency`.`q0`, `frequency`.`q1`, `labels`.`l1` AS `value_code`, 0 AS `reference_share`, SUM(`frequency`.`row_count`) AS `held` FROM «disclosure/attacks/counted 17» AS `frequency` JOIN `kanon_run_lookup0` AS `labels` ON `frequency`.`value_code` IS NOT DISTINCT FROM `labels`.`value` GROUP BY `frequency`.`q0`, `frequency`.`q1`, `labels`.`l1`) AS `held_values`) AS `ranked` GROUP BY `q0`, `q1`)
 
 -- disclosure/attacks/counted
-«hierarchies/coverage 8»
-`kanon_run_domain0` AS «hierarchies/coverage 9»,
 «hierarchies/coverage 10»
+`kanon_run_domain0` AS «hierarchies/coverage 11»,
+«hierarchies/coverage 12»
 SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there0`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_meanings` AS `own` JOIN `kanon_run_lookup0` AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value`) AS `found0` FROM «disclosure/attacks/counted 21» AS `cases`;
 
 -- disclosure/attacks/revealed
-«hierarchies/coverage 8»
-`kanon_run_domain0` AS «hierarchies/coverage 9»,
 «hierarchies/coverage 10»
+`kanon_run_domain0` AS «hierarchies/coverage 11»,
+«hierarchies/coverage 12»
 SELECT `q0`, `q1`, `people` FROM «disclosure/attacks/counted 21» AS `cases` WHERE `exposed` = 1 ORDER BY `risk` DESC, `q0` NULLS LAST, `q1` NULLS LAST LIMIT 3;
 
 -- «hierarchies/nesting 8»
@@ -2178,19 +2184,19 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
--- «hierarchies/coverage 12»
+-- «hierarchies/coverage 15»
 `kanon_run_lookup0` AS «hierarchies/nesting 10»,
 
--- «hierarchies/coverage 13»
+-- «hierarchies/coverage 16»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_joined_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
 «hierarchies/nesting 7»
-«hierarchies/coverage 12»
-`kanon_run_lookup1` AS «hierarchies/coverage 13»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_joined_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+«hierarchies/coverage 15»
+`kanon_run_lookup1` AS «hierarchies/coverage 16»
+«hierarchies/coverage 8»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_joined_people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 6»
 (SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY AS `q1`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `p0`, CAST«hierarchies/nesting 4» COLLATE UTF8_BINARY AS `p1`, COUNT(*) AS `row_count` FROM `clinic`.`visits_release` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY, CAST«hierarchies/nesting 4» COLLATE UTF8_BINARY)
@@ -2209,7 +2215,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 7»
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 `kanon_run_joined_labels0` AS «disclosure/attacks/level_misses 6»
 SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM CAST(`l2` AS STRING) COLLATE UTF8_BINARY AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_joined_labels0` WHERE `q0` <> '*') AS `found0` ON CAST(`l1` AS STRING) COLLATE UTF8_BINARY = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_joined_labels0` WHERE `q0` <> '*') AS `found1` ON CAST(`l2` AS STRING) COLLATE UTF8_BINARY = `found1`.`label`;
 
@@ -2217,7 +2223,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 `kanon_run_joined0_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 4» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_joined_labels0`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
 
 -- «disclosure/attacks/unknown 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 13»,
+`kanon_run_lookup1` AS «hierarchies/coverage 16»,
 
 -- «disclosure/attacks/unknown 3»
 (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_joined_labels0`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`)
@@ -2225,7 +2231,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 5»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
 `kanon_run_joined0_cover1` AS «disclosure/attacks/unknown 3»
@@ -2245,7 +2251,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 7»
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 `kanon_run_joined_labels1` AS «disclosure/attacks/level_misses 9»
 SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM CAST(`l2` AS STRING) COLLATE UTF8_BINARY AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_joined_labels1` WHERE `q0` <> '*') AS `found0` ON CAST(`l1` AS STRING) COLLATE UTF8_BINARY = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_joined_labels1` WHERE `q0` <> '*') AS `found1` ON CAST(`l2` AS STRING) COLLATE UTF8_BINARY = `found1`.`label`;
 
@@ -2258,7 +2264,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 8»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 4»
 «disclosure/attacks/unknown 2»
 `kanon_run_joined1_cover1` AS «disclosure/attacks/unknown 5»
@@ -2306,7 +2312,7 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 -- disclosure/attacks/counted
 «hierarchies/nesting 7»
 `kanon_run_joined_each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_joined_people`),
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -2326,7 +2332,7 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 -- disclosure/attacks/revealed
 «hierarchies/nesting 7»
 `kanon_run_joined_each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_joined_people`),
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -2362,19 +2368,19 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
--- «hierarchies/coverage 14»
+-- «hierarchies/coverage 17»
 `kanon_run_lookup0` AS «hierarchies/nesting 14»,
 
--- «hierarchies/coverage 15»
+-- «hierarchies/coverage 18»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_values_0__people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
 «hierarchies/nesting 11»
-«hierarchies/coverage 14»
-`kanon_run_lookup1` AS «hierarchies/coverage 15»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_values_0__people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+«hierarchies/coverage 17»
+`kanon_run_lookup1` AS «hierarchies/coverage 18»
+«hierarchies/coverage 8»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_values_0__people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 11»
 (SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY AS `q1`, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY AS `p0`, COUNT(*) AS `row_count` FROM `clinic`.`visits_release` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY, CAST(`kanon_source`.`dx` AS STRING) COLLATE UTF8_BINARY)
@@ -2393,7 +2399,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 11»
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 `kanon_run_values_0__labels0` AS «disclosure/attacks/level_misses 11»
 SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM CAST(`l2` AS STRING) COLLATE UTF8_BINARY AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_values_0__labels0` WHERE `q0` <> '*') AS `found0` ON CAST(`l1` AS STRING) COLLATE UTF8_BINARY = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_values_0__labels0` WHERE `q0` <> '*') AS `found1` ON CAST(`l2` AS STRING) COLLATE UTF8_BINARY = `found1`.`label`;
 
@@ -2401,7 +2407,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 `kanon_run_values_0_0_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 4» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_values_0__labels0`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
 
 -- «disclosure/attacks/unknown 7»
-`kanon_run_lookup1` AS «hierarchies/coverage 15»,
+`kanon_run_lookup1` AS «hierarchies/coverage 18»,
 
 -- «disclosure/attacks/unknown 8»
 (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_values_0__labels0`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`)
@@ -2409,7 +2415,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 10»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
 `kanon_run_values_0_0_cover1` AS «disclosure/attacks/unknown 8»
@@ -2429,7 +2435,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 11»
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 `kanon_run_values_0__labels1` AS «disclosure/attacks/level_misses 14»
 SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM CAST(`l2` AS STRING) COLLATE UTF8_BINARY AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_values_0__labels1` WHERE `q0` <> '*') AS `found0` ON CAST(`l1` AS STRING) COLLATE UTF8_BINARY = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_values_0__labels1` WHERE `q0` <> '*') AS `found1` ON CAST(`l2` AS STRING) COLLATE UTF8_BINARY = `found1`.`label`;
 
@@ -2442,7 +2448,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 13»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 «disclosure/attacks/unknown 9»
 «disclosure/attacks/unknown 7»
 `kanon_run_values_0_1_cover1` AS «disclosure/attacks/unknown 10»
@@ -2490,7 +2496,7 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 -- disclosure/attacks/counted
 «hierarchies/nesting 11»
 `kanon_run_values_0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_values_0__people`),
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -2510,7 +2516,7 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 -- disclosure/attacks/revealed
 «hierarchies/nesting 11»
 `kanon_run_values_0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_values_0__people`),
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -2588,19 +2594,19 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
--- «hierarchies/coverage 16»
+-- «hierarchies/coverage 19»
 `kanon_run_lookup0` AS «hierarchies/nesting 17»,
 
--- «hierarchies/coverage 17»
+-- «hierarchies/coverage 20»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_placed_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
 «hierarchies/nesting 15»
-«hierarchies/coverage 16»
-`kanon_run_lookup1` AS «hierarchies/coverage 17»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_placed_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+«hierarchies/coverage 19»
+`kanon_run_lookup1` AS «hierarchies/coverage 20»
+«hierarchies/coverage 8»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_placed_people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 15»
 WITH `kanon_run_placed0` AS «disclosure/attacks/level_misses 6»,
@@ -2616,7 +2622,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 15»
-«hierarchies/coverage 16»
+«hierarchies/coverage 19»
 `kanon_run_placed0` AS «disclosure/attacks/level_misses 6»
 SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM CAST(`l2` AS STRING) COLLATE UTF8_BINARY AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_placed0` WHERE `q0` <> '*') AS `found0` ON CAST(`l1` AS STRING) COLLATE UTF8_BINARY = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_placed0` WHERE `q0` <> '*') AS `found1` ON CAST(`l2` AS STRING) COLLATE UTF8_BINARY = `found1`.`label`;
 
@@ -2624,7 +2630,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 `kanon_run_placed0_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 4» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_placed0`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
 
 -- «disclosure/attacks/unknown 12»
-`kanon_run_lookup1` AS «hierarchies/coverage 17»,
+`kanon_run_lookup1` AS «hierarchies/coverage 20»,
 
 -- «disclosure/attacks/unknown 13»
 (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_placed0`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`)
@@ -2632,7 +2638,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 15»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 16»
+«hierarchies/coverage 19»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
 `kanon_run_placed0_cover1` AS «disclosure/attacks/unknown 13»
@@ -2652,7 +2658,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 15»
-«hierarchies/coverage 16»
+«hierarchies/coverage 19»
 «disclosure/attacks/level_differences 1»
 SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM CAST(`l2` AS STRING) COLLATE UTF8_BINARY AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_placed1` WHERE `q0` <> '*') AS `found0` ON CAST(`l1` AS STRING) COLLATE UTF8_BINARY = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_placed1` WHERE `q0` <> '*') AS `found1` ON CAST(`l2` AS STRING) COLLATE UTF8_BINARY = `found1`.`label`;
 
@@ -2665,7 +2671,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 17»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 16»
+«hierarchies/coverage 19»
 «disclosure/attacks/unknown 14»
 «disclosure/attacks/unknown 12»
 `kanon_run_placed1_cover1` AS «disclosure/attacks/unknown 15»
@@ -2685,7 +2691,7 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 
 -- frequency/all_found
 «hierarchies/nesting 15»
-«hierarchies/coverage 16»
+«hierarchies/coverage 19»
 «disclosure/attacks/unknown 12»
 «frequency/all_found 1»
 «disclosure/attacks/level_differences 1»
@@ -2717,7 +2723,7 @@ SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `ther
 
 -- disclosure/attacks/position_cells
 «hierarchies/nesting 15»
-«hierarchies/coverage 16»
+«hierarchies/coverage 19»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2729,7 +2735,7 @@ SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `ther
 
 -- disclosure/attacks/position_revealed
 «hierarchies/nesting 15»
-«hierarchies/coverage 16»
+«hierarchies/coverage 19»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2758,19 +2764,19 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
--- «hierarchies/coverage 18»
+-- «hierarchies/coverage 21»
 `kanon_run_lookup0` AS «hierarchies/nesting 21»,
 
--- «hierarchies/coverage 19»
+-- «hierarchies/coverage 22»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_ordered_values` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
 «hierarchies/nesting 18»
-«hierarchies/coverage 18»
-`kanon_run_lookup1` AS «hierarchies/coverage 19»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_ordered_values` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+«hierarchies/coverage 21»
+`kanon_run_lookup1` AS «hierarchies/coverage 22»
+«hierarchies/coverage 8»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_ordered_values` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 18»
 (SELECT CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q0`, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY AS `q1`, COUNT(*) AS `row_count` FROM `clinic`.`visits_release` AS `kanon_source` GROUP BY CAST(`kanon_source`.`sex` AS STRING) COLLATE UTF8_BINARY, «disclosure/attacks/level_misses 3» COLLATE UTF8_BINARY)
@@ -2783,16 +2789,16 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 18»
-«hierarchies/coverage 18»
+«hierarchies/coverage 21»
 `kanon_run_ordered_labels` AS «disclosure/attacks/level_misses 18»
 SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM CAST(`l2` AS STRING) COLLATE UTF8_BINARY AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_ordered_labels` WHERE `q0` <> '*') AS `found0` ON CAST(`l1` AS STRING) COLLATE UTF8_BINARY = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_ordered_labels` WHERE `q0` <> '*') AS `found1` ON CAST(`l2` AS STRING) COLLATE UTF8_BINARY = `found1`.`label`;
 
 -- disclosure/attacks/order
 «hierarchies/nesting 18»
-«hierarchies/coverage 18»
+«hierarchies/coverage 21»
 `kanon_run_ordered_labels` AS «disclosure/attacks/level_misses 18»,
 `kanon_run_ordered_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 4» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_ordered_labels`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
-`kanon_run_lookup1` AS «hierarchies/coverage 19»,
+`kanon_run_lookup1` AS «hierarchies/coverage 22»,
 `kanon_run_ordered_cover1` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_ordered_labels`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
 «disclosure/attacks/level_misses 16»
 «frequency/all_found 1»
@@ -2815,25 +2821,22 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
--- «hierarchies/coverage 20»
+-- «hierarchies/coverage 23»
 `kanon_run_lookup0` AS «hierarchies/nesting 24»,
 
--- «hierarchies/coverage 22»
+-- «hierarchies/coverage 25»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_consistent_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
--- «hierarchies/coverage 21»
-`kanon_run_lookup1` AS «hierarchies/coverage 22»
-
--- «hierarchies/coverage 23»
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistent_people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+-- «hierarchies/coverage 24»
+`kanon_run_lookup1` AS «hierarchies/coverage 25»
 
 -- hierarchies/coverage
 «hierarchies/nesting 22»
-«hierarchies/coverage 20»
-«hierarchies/coverage 21»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistent_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+«hierarchies/coverage 23»
+«hierarchies/coverage 24»
+«hierarchies/coverage 8»
 UNION ALL
-«hierarchies/coverage 23»;
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 19»
 WITH `kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 18»,
@@ -2849,7 +2852,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 22»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 `kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 18»
 SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM CAST(`l2` AS STRING) COLLATE UTF8_BINARY AND (`found0`.`known` = 1 OR `found1`.`known` = 1) THEN 1 ELSE 0 END) AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_consistent_rows` WHERE `q0` <> '*') AS `found0` ON CAST(`l1` AS STRING) COLLATE UTF8_BINARY = `found0`.`label` LEFT JOIN (SELECT DISTINCT `q0` AS `label`, 1 AS `known` FROM `kanon_run_consistent_rows` WHERE `q0` <> '*') AS `found1` ON CAST(`l2` AS STRING) COLLATE UTF8_BINARY = `found1`.`label`;
 
@@ -2857,7 +2860,7 @@ SELECT SUM(CASE WHEN CAST(`l1` AS STRING) COLLATE UTF8_BINARY IS DISTINCT FROM C
 `kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/consistent 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 22»,
+`kanon_run_lookup1` AS «hierarchies/coverage 25»,
 
 -- «disclosure/attacks/consistent 3»
 `kanon_run_consistent_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 4» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_consistent_rows`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
@@ -2883,7 +2886,7 @@ SELECT (SELECT COALESCE(SUM(`row_count`), 0) FROM `kanon_run_consistent_people`)
 -- disclosure/attacks/consistent
 «hierarchies/nesting 22»
 «disclosure/attacks/consistent 1»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2896,7 +2899,7 @@ SELECT `own`, `low`, `high`, `place`, MIN(`released`) AS `released`, SUM(`people
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 22»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2913,7 +2916,7 @@ SELECT (SELECT SUM(`row_count`) FROM `kanon_run_consistent_people`) AS `examined
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 22»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
@@ -2924,7 +2927,7 @@ SELECT (SELECT SUM(`row_count`) FROM `kanon_run_consistent_people`) AS `examined
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 22»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2942,7 +2945,7 @@ SELECT (SELECT SUM(`row_count`) FROM `kanon_run_consistent_rows`) AS `examined`,
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2952,7 +2955,7 @@ SELECT (SELECT SUM(`row_count`) FROM `kanon_run_consistent_rows`) AS `examined`,
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 22»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2975,29 +2978,29 @@ WITH `kanon_run_minimal0_people` AS «hierarchies/nesting 19»,
 «hierarchies/nesting 26»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 24»
+-- «hierarchies/coverage 26»
 `kanon_run_lookup0` AS «hierarchies/nesting 27»,
 
--- «hierarchies/coverage 26»
+-- «hierarchies/coverage 28»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_minimal0_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
--- «hierarchies/coverage 25»
-`kanon_run_lookup1` AS «hierarchies/coverage 26»
+-- «hierarchies/coverage 27»
+`kanon_run_lookup1` AS «hierarchies/coverage 28»
 
 -- hierarchies/coverage
 «hierarchies/nesting 25»
-«hierarchies/coverage 24»
-«hierarchies/coverage 25»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_minimal0_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+«hierarchies/coverage 26»
+«hierarchies/coverage 27»
+«hierarchies/coverage 14»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_minimal0_people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+«hierarchies/coverage 9»;
 
 -- «frequency/all_found 5»
-`kanon_run_lookup1` AS «hierarchies/coverage 26»,
+`kanon_run_lookup1` AS «hierarchies/coverage 28»,
 
 -- frequency/all_found
 «hierarchies/nesting 25»
-«hierarchies/coverage 24»
+«hierarchies/coverage 26»
 «frequency/all_found 5»
 `kanon_run_minimal0_labels` AS «disclosure/attacks/level_misses 11»
 SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_minimal0_people` AS `own` JOIN `kanon_run_lookup0` AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN `kanon_run_lookup1` AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_minimal0_labels` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_minimal0_labels`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_minimal0_labels`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value` JOIN (SELECT DISTINCT `p0` AS `value` FROM `kanon_run_minimal0_labels`) AS `again2` ON `own`.`p0` IS NOT DISTINCT FROM `again2`.`value`) AS `found1`;
@@ -3017,7 +3020,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL THEN 1 ELSE 0 END) AS `missed0`, S
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 21»
 «disclosure/attacks/level_misses 22»
-«hierarchies/coverage 25»
+«hierarchies/coverage 27»
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_minimal0_labels`) AS `found` LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 8» COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup1`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 9» COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup1`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label`;
 
 -- «disclosure/attacks/numbered_counts 1»
@@ -3036,7 +3039,7 @@ SELECT `class_number`, `value_number`, `missing`, `protected_value`, `row_count`
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 25»
-«hierarchies/coverage 24»
+«hierarchies/coverage 26»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -3044,7 +3047,7 @@ SELECT `class_number`, `cell_rows` FROM (SELECT `classes`.`class_number` AS `cla
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 25»
-«hierarchies/coverage 24»
+«hierarchies/coverage 26»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -3064,19 +3067,19 @@ WITH `kanon_run_guessed0__people` AS «hierarchies/nesting 12»,
 «hierarchies/nesting 29»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 27»
+-- «hierarchies/coverage 29»
 `kanon_run_lookup0` AS «hierarchies/nesting 30»,
 
--- «hierarchies/coverage 28»
+-- «hierarchies/coverage 30»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_guessed0__people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
 «hierarchies/nesting 28»
-«hierarchies/coverage 27»
-`kanon_run_lookup1` AS «hierarchies/coverage 28»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_guessed0__people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+«hierarchies/coverage 29»
+`kanon_run_lookup1` AS «hierarchies/coverage 30»
+«hierarchies/coverage 14»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_guessed0__people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 23»
 WITH `kanon_run_guessed0__labels0` AS «disclosure/attacks/level_misses 11»,
@@ -3097,7 +3100,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 `kanon_run_guessed0_0_cover0` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/unknown 17» AS `labelled` JOIN (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_guessed0__labels0`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
 
 -- «disclosure/attacks/unknown 18»
-`kanon_run_lookup1` AS «hierarchies/coverage 28»,
+`kanon_run_lookup1` AS «hierarchies/coverage 30»,
 
 -- «disclosure/attacks/unknown 19»
 (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_guessed0__labels0`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`)
@@ -3105,7 +3108,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
-«hierarchies/coverage 27»
+«hierarchies/coverage 29»
 «disclosure/attacks/unknown 16»
 «disclosure/attacks/unknown 18»
 `kanon_run_guessed0_0_cover1` AS «disclosure/attacks/unknown 19»
@@ -3116,7 +3119,7 @@ SELECT SUM(CASE WHEN `cover0`.`known` IS NULL OR `cover1`.`known` IS NULL THEN `
 
 -- disclosure/attacks/guessed
 «hierarchies/nesting 28»
-«hierarchies/coverage 27»
+«hierarchies/coverage 29»
 «disclosure/attacks/unknown 18»
 `kanon_run_guessed0__labels0` AS «disclosure/attacks/level_misses 11»,
 `kanon_run_guessed0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_guessed0__people`),
@@ -3189,10 +3192,10 @@ SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `ka
 `kanon_run_lookup0` AS «hierarchies/nesting 32»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 29»
+-- «hierarchies/coverage 31»
 `kanon_run_lookup0` AS «hierarchies/nesting 32»,
 
--- «hierarchies/coverage 30»
+-- «hierarchies/coverage 32»
 (
 SELECT 'M' COLLATE UTF8_BINARY AS `l0`, 'x' COLLATE UTF8_BINARY AS `l1`, '*' COLLATE UTF8_BINARY AS `l2`
 UNION ALL
@@ -3200,28 +3203,31 @@ SELECT 'it\'s' COLLATE UTF8_BINARY AS `l0`, 'x' COLLATE UTF8_BINARY AS `l1`, '*'
 UNION ALL
 SELECT 'F\\' COLLATE UTF8_BINARY AS `l0`, 'y' COLLATE UTF8_BINARY AS `l1`, '*' COLLATE UTF8_BINARY AS `l2`)
 
--- «hierarchies/coverage 32»
+-- «hierarchies/coverage 34»
 (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_domain1`)
 
--- «hierarchies/coverage 31»
-(SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_known` GROUP BY `q1`) AS `found` LEFT JOIN «hierarchies/coverage 32» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
+-- «hierarchies/coverage 33»
+(SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_known` GROUP BY `q1`) AS `found` LEFT JOIN «hierarchies/coverage 34» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
+
+-- «hierarchies/coverage 35»
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN `kanon_run_lookup1` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/nesting 31»
-«hierarchies/coverage 29»
-`kanon_run_domain1` AS «hierarchies/coverage 30»,
-`kanon_run_lookup1` AS «hierarchies/coverage 31»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_known` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+«hierarchies/coverage 31»
+`kanon_run_domain1` AS «hierarchies/coverage 32»,
+`kanon_run_lookup1` AS «hierarchies/coverage 33»
+«hierarchies/coverage 14»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_known` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+«hierarchies/coverage 35»;
 
 -- «frequency/population/ambiguous 1»
 `kanon_run_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
 -- «frequency/population/ambiguous 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 31»,
+`kanon_run_lookup1` AS «hierarchies/coverage 33»,
 
 -- «frequency/population/ambiguous 3»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
@@ -3230,9 +3236,9 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_v
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/nesting 31»
-«hierarchies/coverage 29»
+«hierarchies/coverage 31»
 «frequency/population/ambiguous 1»
-`kanon_run_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 2»
 `kanon_run_labels1` AS «frequency/population/ambiguous 3»
 SELECT 0 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_labels0` GROUP BY `label`) AS `meant`
@@ -3255,8 +3261,8 @@ SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) 
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/nesting 31»
-«hierarchies/coverage 29»
-`kanon_run_domain1` AS «hierarchies/coverage 30»,
+«hierarchies/coverage 31»
+`kanon_run_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 2»
 `kanon_run_classes` AS «frequency/all_found 6»
 SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`census` AS `whole`) AS `there0`, «frequency/all_found 8» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`other_census` AS `whole`) AS `there1`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_population1` AS `own` JOIN `kanon_run_lookup0` AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN `kanon_run_lookup1` AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`) AS `found1`, (SELECT COUNT(*) FROM `kanon_run_classes` AS `whole`) AS `there2`, «frequency/all_found 9» AS `found2`;
@@ -3278,10 +3284,10 @@ WITH `kanon_run_classes` AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 31»
-«hierarchies/coverage 29»
+«hierarchies/coverage 31»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 2»
-`kanon_run_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 `kanon_run_meaning1` AS «frequency/population/overlap 4»
@@ -3297,11 +3303,11 @@ SELECT (SELECT COUNT(*) FROM `kanon_run_classes` WHERE `is_top` = 1) AS `tops`, 
 WITH `kanon_run_population1` AS «hierarchies/range 4»,
 «frequency/population/overlap 1»
 «hierarchies/nesting 31»
-«hierarchies/coverage 29»
+«hierarchies/coverage 31»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-`kanon_run_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3344,10 +3350,10 @@ SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `ka
 `kanon_run_widths_lookup0` AS «hierarchies/nesting 34»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_widths_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 33»
+-- «hierarchies/coverage 36»
 `kanon_run_widths_lookup0` AS «hierarchies/nesting 34»,
 
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 37»
 `kanon_run_widths_lookup1` AS (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_widths_known` GROUP BY `q1`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_widths_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
@@ -3355,12 +3361,12 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/nesting 33»
-«hierarchies/coverage 33»
-`kanon_run_widths_domain1` AS «hierarchies/coverage 30»,
-«hierarchies/coverage 34»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_widths_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_widths_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_widths_known` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+«hierarchies/coverage 36»
+`kanon_run_widths_domain1` AS «hierarchies/coverage 32»,
+«hierarchies/coverage 37»
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_widths_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_widths_lookup0` AS `labels` JOIN `kanon_run_widths_lookup0` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_widths_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_widths_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_widths_known` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_widths_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_widths_lookup1` AS `labels` JOIN `kanon_run_widths_lookup1` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
 -- «evaluate/achieved 8»
 WITH `kanon_run_persons0` AS «frequency/population/moving 1»,
@@ -3397,11 +3403,11 @@ WITH `kanon_run_persons0` AS «frequency/population/moving 1»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 31»
-«hierarchies/coverage 29»
+«hierarchies/coverage 31»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-`kanon_run_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3412,9 +3418,9 @@ WITH `kanon_run_persons0` AS «frequency/population/moving 1»,
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/nesting 33»
-«hierarchies/coverage 33»
-`kanon_run_widths_domain1` AS «hierarchies/coverage 30»,
-«hierarchies/coverage 34»
+«hierarchies/coverage 36»
+`kanon_run_widths_domain1` AS «hierarchies/coverage 32»,
+«hierarchies/coverage 37»
 SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` > 1.20000000000000016e-08 THEN 0 ELSE `class_rows` END) AS `violating_rows2`, MAX(CASE WHEN `m3` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m3` AS DOUBLE) END) AS `worst3`, SUM(CASE WHEN CASE WHEN `m3` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m3` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= `class_size` AND `m3` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= `class_size` AND `m3` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE) THEN 0 ELSE `class_rows` END) AS `violating_rows3` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 3) AND (`m1` >= 5) AND (`m2` > 1.20000000000000016e-08) AND (`m3` >= `class_size` AND `m3` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE)) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `widened`.*, 1.20000000000000000e+01 * (1 - `class_loss`) - 3.00000000000000000e+00 * CASE WHEN `m2_own` >= 5 THEN 0 WHEN `m2_own` > 0 THEN CAST(1 AS DOUBLE) / CAST(`m2_own` AS DOUBLE) ELSE 1 END AS `m2` FROM (SELECT `classes`.`k0` AS `k0`, `classes`.`k1` AS `k1`, `classes`.`class_rows` AS `class_rows`, `classes`.`class_size` AS `class_size`, `classes`.`m0` AS `m0`, `classes`.`m1` AS `m1`, `classes`.`m2_own` AS `m2_own`, `classes`.`m3` AS `m3`, CAST«evaluate/achieved 13» / 1.38629436111989057e+00 AS `class_loss` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`x0` AS `x0`, `base`.`x1` AS `x1`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1`, `values0`.`m2_own` AS `m2_own`, `values1`.`m3` AS `m3` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_size`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`) AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m2_own` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM «evaluate/achieved 14» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m3` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM «evaluate/achieved 15» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values1`.`k1`) AS `classes` LEFT JOIN «evaluate/achieved 16» AS `sizes0` ON `classes`.`x0` = `sizes0`.`code` LEFT JOIN «evaluate/achieved 17» AS `sizes1` ON `classes`.`x1` = `sizes1`.`code`) AS `widened`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
 -- verbs/warnings/repeats
@@ -3432,31 +3438,31 @@ SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `ka
 `kanon_run_lookup0` AS «hierarchies/nesting 35»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 35»
+-- «hierarchies/coverage 38»
 `kanon_run_lookup0` AS «hierarchies/nesting 35»,
 
--- «hierarchies/coverage 36»
-(SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_population0` GROUP BY `q1`) AS `found` LEFT JOIN «hierarchies/coverage 32» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
+-- «hierarchies/coverage 39»
+(SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_population0` GROUP BY `q1`) AS `found` LEFT JOIN «hierarchies/coverage 34» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
 «hierarchies/range 1»
-«hierarchies/coverage 35»
-`kanon_run_domain1` AS «hierarchies/coverage 30»,
-`kanon_run_lookup1` AS «hierarchies/coverage 36»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_population0` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+«hierarchies/coverage 38»
+`kanon_run_domain1` AS «hierarchies/coverage 32»,
+`kanon_run_lookup1` AS «hierarchies/coverage 39»
+«hierarchies/coverage 14»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_population0` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+«hierarchies/coverage 35»;
 
 -- «frequency/all_found 10»
-`kanon_run_lookup1` AS «hierarchies/coverage 36»,
+`kanon_run_lookup1` AS «hierarchies/coverage 39»,
 
 -- «frequency/all_found 11»
 (SELECT `labelled`.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS `is_top` FROM «frequency/all_found 7» AS `labelled`)
 
 -- frequency/all_found
 «hierarchies/range 1»
-«hierarchies/coverage 35»
-`kanon_run_domain1` AS «hierarchies/coverage 30»,
+«hierarchies/coverage 38»
+`kanon_run_domain1` AS «hierarchies/coverage 32»,
 «frequency/all_found 10»
 `kanon_run_classes` AS «frequency/all_found 11»
 SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`census` AS `whole`) AS `there0`, «frequency/all_found 8» AS `found0`, (SELECT COUNT(*) FROM `kanon_run_classes` AS `whole`) AS `there1`, «frequency/all_found 9» AS `found1`;
@@ -3466,11 +3472,11 @@ SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`census` AS `whole`) AS `the
 
 -- evaluate/achieved
 «hierarchies/range 1»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 `kanon_run_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 `kanon_run_classes` AS «frequency/all_found 11»,
 «frequency/population/overlap 2»
-`kanon_run_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_domain1` AS «hierarchies/coverage 32»,
 «frequency/all_found 10»
 `kanon_run_labels1` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 «frequency/population/coverage 2»
@@ -3539,11 +3545,11 @@ SELECT COUNT(*) AS `unknown_rows` FROM `clinic`.`other` AS `checked` WHERE `chec
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/nesting 31»
-«hierarchies/coverage 29»
+«hierarchies/coverage 31»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-`kanon_run_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3554,9 +3560,9 @@ SELECT COUNT(*) AS `unknown_rows` FROM `clinic`.`other` AS `checked` WHERE `chec
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/nesting 33»
-«hierarchies/coverage 33»
-`kanon_run_widths_domain1` AS «hierarchies/coverage 30»,
-«hierarchies/coverage 34»
+«hierarchies/coverage 36»
+`kanon_run_widths_domain1` AS «hierarchies/coverage 32»,
+«hierarchies/coverage 37»
 SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, MAX(`all_size`) AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` > 1.20000000000000016e-08 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MAX(CASE WHEN `m2` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m2` AS DOUBLE) END) AS `worst2`, SUM(CASE WHEN CASE WHEN `m2` > 0 THEN CAST(`class_size` AS DOUBLE) / CAST(`m2` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE `class_rows` END) AS `violating_rows2` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, `m1`, `m2`, CASE WHEN (`m0` >= 5) AND (`m1` > 1.20000000000000016e-08) AND (`m2` >= `class_size` AND `m2` > 0 AND CAST(`class_size` AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(`class_size` AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE)) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `widened`.*, 1.20000000000000000e+01 * (1 - `class_loss`) - 3.00000000000000000e+00 * CASE WHEN `m1_own` >= 5 THEN 0 WHEN `m1_own` > 0 THEN CAST(1 AS DOUBLE) / CAST(`m1_own` AS DOUBLE) ELSE 1 END AS `m1` FROM (SELECT `classes`.`k0` AS `k0`, `classes`.`k1` AS `k1`, `classes`.`class_rows` AS `class_rows`, `classes`.`class_size` AS `class_size`, `classes`.`all_size` AS `all_size`, `classes`.`m0` AS `m0`, `classes`.`m1_own` AS `m1_own`, `classes`.`m2` AS `m2`, CAST«evaluate/achieved 13» / 1.38629436111989057e+00 AS `class_loss` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `base`.`all_size` AS `all_size`, `base`.`x0` AS `x0`, `base`.`x1` AS `x1`, `values0`.`m0` AS `m0`, `values0`.`m1_own` AS `m1_own`, `values1`.`m2` AS `m2` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS `class_rows`, COUNT(DISTINCT `unit`) AS `class_size`, SUM(COUNT(DISTINCT `unit`)) OVER () AS `all_size`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, `checked`.`person` AS `unit`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`) AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m1_own` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM «evaluate/achieved 14» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN `value_code` IS NULL THEN `value_rows` WHEN `value_rows` > 0 THEN 1 ELSE 0 END) AS `m2` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, COUNT(DISTINCT `unit`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(CAST(CAST(`q0` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x0`, MIN(CAST(CAST(`q1` AS STRING) AS STRING) COLLATE UTF8_BINARY) AS `x1` FROM «evaluate/achieved 15» AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values1` ON `base`.`k0` IS NOT DISTINCT FROM `values1`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values1`.`k1`) AS `classes` LEFT JOIN «evaluate/achieved 16» AS `sizes0` ON `classes`.`x0` = `sizes0`.`code` LEFT JOIN «evaluate/achieved 17» AS `sizes1` ON `classes`.`x1` = `sizes1`.`code`) AS `widened`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
 -- engines/scratch/record
@@ -3640,10 +3646,10 @@ SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `ka
 `kanon_run_beliefs0_lookup0` AS «hierarchies/nesting 36»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_beliefs0_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 40»
 `kanon_run_beliefs0_lookup0` AS «hierarchies/nesting 36»,
 
--- «hierarchies/coverage 38»
+-- «hierarchies/coverage 41»
 (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_beliefs0_vectors` GROUP BY `q1`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_beliefs0_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
@@ -3651,18 +3657,18 @@ SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 37»
-`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 30»,
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 38»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs0_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs0_vectors` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+«hierarchies/coverage 40»
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 32»,
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 41»
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs0_lookup0` AS `labels` JOIN `kanon_run_beliefs0_lookup0` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs0_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs0_vectors` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs0_lookup1` AS `labels` JOIN `kanon_run_beliefs0_lookup1` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
 -- «frequency/population/ambiguous 4»
 `kanon_run_beliefs0_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs0_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs0_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs0_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
 -- «frequency/population/ambiguous 5»
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 38»,
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 41»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs0_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs0_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs0_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
@@ -3672,9 +3678,9 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup1`) AS 
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «frequency/population/ambiguous 4»
-`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 5»
 `kanon_run_beliefs0_labels1` AS «frequency/population/ambiguous 6»
 SELECT 0 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_beliefs0_labels0` GROUP BY `label`) AS `meant`
@@ -3704,11 +3710,11 @@ SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) 
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3745,11 +3751,11 @@ SELECT COUNT(*) AS `shared` FROM (SELECT COUNT(*) AS `class_count` FROM `kanon_r
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3777,11 +3783,11 @@ SELECT CASE WHEN `persons` >= 5 THEN `prior_tenth` END AS `prior_from`, CASE WHE
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3819,28 +3825,28 @@ SELECT COUNT(*) AS `out_of_range` FROM (SELECT DISTINCT `q0` AS `value` FROM `ka
 `kanon_run_beliefs1_lookup0` AS «hierarchies/nesting 37»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_beliefs1_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 39»
+-- «hierarchies/coverage 42»
 `kanon_run_beliefs1_lookup0` AS «hierarchies/nesting 37»,
 
--- «hierarchies/coverage 40»
+-- «hierarchies/coverage 43»
 (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_beliefs1_vectors` GROUP BY `q1`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_beliefs1_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 39»
-`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 30»,
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 40»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs1_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs1_vectors` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+«hierarchies/coverage 42»
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 32»,
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 43»
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs1_lookup0` AS `labels` JOIN `kanon_run_beliefs1_lookup0` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs1_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_beliefs1_vectors` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_beliefs1_lookup1` AS `labels` JOIN `kanon_run_beliefs1_lookup1` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
 -- «frequency/population/ambiguous 7»
 `kanon_run_beliefs1_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs1_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs1_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs1_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
 -- «frequency/population/ambiguous 8»
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 40»,
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 43»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_beliefs1_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_beliefs1_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_beliefs1_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
@@ -3849,9 +3855,9 @@ SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup1`) AS 
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 39»
+«hierarchies/coverage 42»
 «frequency/population/ambiguous 7»
-`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 8»
 `kanon_run_beliefs1_labels1` AS «frequency/population/ambiguous 9»
 SELECT 0 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_beliefs1_labels0` GROUP BY `label`) AS `meant`
@@ -3880,11 +3886,11 @@ SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) 
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 39»
+«hierarchies/coverage 42»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3920,11 +3926,11 @@ SELECT COUNT(*) AS `shared` FROM (SELECT COUNT(*) AS `class_count` FROM `kanon_r
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 39»
+«hierarchies/coverage 42»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3945,11 +3951,11 @@ SELECT CASE WHEN `persons` >= 5 THEN `prior_tenth` END AS `prior_from`, CASE WHE
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 39»
+«hierarchies/coverage 42»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3970,11 +3976,11 @@ SELECT SUM(`people`) AS `people`, SUM(`exposed_persons`) AS `exposed_persons`, S
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_beliefs0_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3991,11 +3997,11 @@ SELECT SUM(`people`) AS `people`, SUM(`exposed_persons`) AS `exposed_persons`, S
 `kanon_run_beliefs1_counted_source` AS «hierarchies/range 11»,
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(`held`) AS `row_count` FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 39»
+«hierarchies/coverage 42»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_beliefs1_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -4026,35 +4032,35 @@ WITH `kanon_run_consistency_records` AS «hierarchies/range 6»,
 `kanon_run_consistency_lookup0` AS «hierarchies/nesting 39»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_consistency_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 41»
+-- «hierarchies/coverage 44»
 `kanon_run_consistency_lookup0` AS «hierarchies/nesting 39»,
 
--- «hierarchies/coverage 42»
+-- «hierarchies/coverage 45»
 (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_consistency_records` GROUP BY `q1`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1` FROM `kanon_run_consistency_domain1`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
 -- hierarchies/coverage
 «hierarchies/nesting 38»
-«hierarchies/coverage 41»
-`kanon_run_consistency_domain1` AS «hierarchies/coverage 30»,
-`kanon_run_consistency_lookup1` AS «hierarchies/coverage 42»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_consistency_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistency_records` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+«hierarchies/coverage 44»
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 32»,
+`kanon_run_consistency_lookup1` AS «hierarchies/coverage 45»
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_consistency_lookup0` AS `labels` JOIN `kanon_run_consistency_lookup0` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_consistency_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistency_records` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_consistency_lookup1` AS `labels` JOIN `kanon_run_consistency_lookup1` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
 
 -- «frequency/population/ambiguous 10»
 `kanon_run_consistency_labels0` AS (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_consistency_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_consistency_lookup0` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_consistency_lookup0` AS `meant`) AS `meanings` GROUP BY `value`, `label`),
 
 -- «frequency/population/ambiguous 11»
-`kanon_run_consistency_lookup1` AS «hierarchies/coverage 42»,
+`kanon_run_consistency_lookup1` AS «hierarchies/coverage 45»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT `value`, `label`, MIN(`label_level`) AS `lowest` FROM (SELECT `meant`.`value` AS `value`, CAST(`meant`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 0 AS `label_level` FROM `kanon_run_consistency_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `label_level` FROM `kanon_run_consistency_lookup1` AS `meant` UNION ALL SELECT `meant`.`value` AS `value`, CAST(`meant`.`l2` AS STRING) COLLATE UTF8_BINARY AS `label`, 2 AS `label_level` FROM `kanon_run_consistency_lookup1` AS `meant`) AS `meanings` GROUP BY `value`, `label`)
 
 -- frequency/population/ambiguous
 «hierarchies/nesting 38»
-«hierarchies/coverage 41»
+«hierarchies/coverage 44»
 «frequency/population/ambiguous 10»
-`kanon_run_consistency_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 11»
 `kanon_run_consistency_labels1` AS «frequency/population/ambiguous 12»
 SELECT 0 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) AS `ambiguous`, SUM(CASE WHEN `label` = '*' THEN 1 ELSE 0 END) AS `asterisks` FROM (SELECT `label`, MIN(`lowest`) AS `lowest`, MAX(`lowest`) AS `highest` FROM `kanon_run_consistency_labels0` GROUP BY `label`) AS `meant`
@@ -4066,8 +4072,8 @@ SELECT 1 AS `attribute`, SUM(CASE WHEN `lowest` <> `highest` THEN 1 ELSE 0 END) 
 
 -- frequency/all_found
 «hierarchies/nesting 38»
-«hierarchies/coverage 41»
-`kanon_run_consistency_domain1` AS «hierarchies/coverage 30»,
+«hierarchies/coverage 44»
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 11»
 `kanon_run_consistency_rows` AS «frequency/all_found 12»
 SELECT 1 AS `known`, (SELECT COUNT(*) FROM `clinic`.`visits` AS `whole`) AS `there0`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_consistency_records` AS `own` JOIN `kanon_run_consistency_lookup0` AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN `kanon_run_consistency_lookup1` AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there1`, (SELECT SUM(`own`.`row_count`) FROM `kanon_run_consistency_rows` AS `own` JOIN (SELECT DISTINCT `q0` AS `value` FROM `kanon_run_consistency_rows`) AS `again0` ON `own`.`q0` IS NOT DISTINCT FROM `again0`.`value` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_consistency_rows`) AS `again1` ON `own`.`q1` IS NOT DISTINCT FROM `again1`.`value`) AS `found1`;
@@ -4122,11 +4128,11 @@ SELECT (SELECT COUNT(*) FROM `kanon_run_consistency_numbered` AS `vectors`) AS `
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-«hierarchies/coverage 41»
+«hierarchies/coverage 44»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
-`kanon_run_consistency_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4137,14 +4143,14 @@ SELECT (SELECT COALESCE(SUM(`row_count`), 0) FROM `kanon_run_consistency_numbere
 -- evaluate/consistency/graph
 «hierarchies/nesting 38»
 «evaluate/consistency/sizes 1»
-«hierarchies/coverage 41»
+«hierarchies/coverage 44»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
 «evaluate/consistency/summary 3»
-`kanon_run_consistency_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4158,11 +4164,11 @@ WITH `kanon_run_consistency_classes` AS «frequency/all_found 6»,
 «evaluate/consistency/summary 1»
 `kanon_run_consistency_records` AS «hierarchies/range 6»,
 «evaluate/consistency/sizes 1»
-«hierarchies/coverage 41»
+«hierarchies/coverage 44»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
-`kanon_run_consistency_domain1` AS «hierarchies/coverage 30»,
+`kanon_run_consistency_domain1` AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -4173,10 +4179,10 @@ WITH `kanon_run_consistency_classes` AS «frequency/all_found 6»,
 SELECT '0' COLLATE UTF8_BINARY AS `l0`, '0' COLLATE UTF8_BINARY AS `l1`)
 SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows2`, MIN(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE `class_rows` END) AS `violating_rows3` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 2) AND (`m1` >= 2) AND (`m2` >= 2) AND (`m3` >= 2) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `base`.`k0` AS `k0`, `base`.`k1` AS `k1`, `base`.`class_rows` AS `class_rows`, `base`.`class_size` AS `class_size`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1`, `values0`.`m2` AS `m2`, `values0`.`m3` AS `m3` FROM «evaluate/achieved 18» AS `base` JOIN (SELECT `k0`, `k1`, SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, MIN(CASE WHEN `records` < `fewest_rows` THEN `records` ELSE `fewest_rows` END) AS `m0`, MIN(`fewest_rows`) AS `m1`, MIN(`records`) AS `m2`, MIN(`fewest_matches`) AS `m3` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `records`, `fewest_rows`, `fewest_matches` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, SUM(`row_count`) AS `value_rows`, SUM(`row_count`) AS `value_count`, MIN(`reference_share`) AS `reference_share`, MIN(`records`) AS `records`, MIN(`fewest_rows`) AS `fewest_rows`, MIN(`fewest_matches`) AS `fewest_matches` FROM (SELECT `shown`.`q0` AS `q0`, `shown`.`q1` AS `q1`, 1 AS `value_code`, 0 AS `reference_share`, COALESCE(`counted`.`records`, 0) AS `records`, COALESCE(`counted`.`fewest_rows`, 0) AS `fewest_rows`, COALESCE(CAST(`matches`.`l1` AS BIGINT), 0) AS `fewest_matches`, 1 AS `row_count` FROM `kanon_run_consistency_shown` AS `shown` LEFT JOIN `kanon_run_consistency_counted` AS `counted` ON `shown`.`place` = `counted`.`place` LEFT JOIN `kanon_run_consistency_matches` AS `matches` ON `shown`.`place` = CAST(`matches`.`l0` AS BIGINT)) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `values0` ON `base`.`k0` IS NOT DISTINCT FROM `values0`.`k0` AND `base`.`k1` IS NOT DISTINCT FROM `values0`.`k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`;
 
--- «hierarchies/coverage 43»
+-- «hierarchies/coverage 46»
 WITH `kanon_run_raw0` AS (SELECT CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY AS `v0`, COUNT(*) AS `row_count` FROM `clinic`.`visits` AS `original` GROUP BY CAST(`original`.`dx` AS STRING) COLLATE UTF8_BINARY),
 
--- «hierarchies/coverage 44»
+-- «hierarchies/coverage 47»
 (
 SELECT 'a' COLLATE UTF8_BINARY AS `l0`, 'y' COLLATE UTF8_BINARY AS `l1`, 'x' COLLATE UTF8_BINARY AS `l2`, '*' COLLATE UTF8_BINARY AS `l3`
 UNION ALL
@@ -4184,17 +4190,17 @@ SELECT 'it\'s' COLLATE UTF8_BINARY AS `l0`, 'y' COLLATE UTF8_BINARY AS `l1`, 'x'
 UNION ALL
 SELECT 'b\\' COLLATE UTF8_BINARY AS `l0`, 'w' COLLATE UTF8_BINARY AS `l1`, 'z' COLLATE UTF8_BINARY AS `l2`, '*' COLLATE UTF8_BINARY AS `l3`)
 
--- «hierarchies/coverage 45»
+-- «hierarchies/coverage 48»
 (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`d1`, 0) AS `d1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, `labelled`.`l2`, COALESCE(`labelled`.`c2`, 0) AS `c2`, COALESCE(`labelled`.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT `v0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_raw0` GROUP BY `v0`) AS `found` LEFT JOIN (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY `l0` NULLS LAST) - 1 AS BIGINT) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY `l1` NULLS LAST) AS BIGINT) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY `l1` NULLS LAST) - 1 AS BIGINT) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS INT) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY `l2` NULLS LAST) AS BIGINT) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS INT) AS `s2` FROM `kanon_run_domain_sensitive0`) AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`)
 
--- «hierarchies/coverage 46»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup_sensitive0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup_sensitive0` AS `labels` JOIN (SELECT `v0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_raw0` GROUP BY `v0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+-- «hierarchies/coverage 49»
+SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup_sensitive0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`value_rows` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL OR `labels`.`l2` IS NULL) THEN `found`.`value_rows` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup_sensitive0` AS `labels` JOIN `kanon_run_lookup_sensitive0` AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
 
 -- hierarchies/coverage
-«hierarchies/coverage 43»
-`kanon_run_domain_sensitive0` AS «hierarchies/coverage 44»,
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 45»
-«hierarchies/coverage 46»;
+«hierarchies/coverage 46»
+`kanon_run_domain_sensitive0` AS «hierarchies/coverage 47»,
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 48»
+«hierarchies/coverage 49»;
 
 -- «evaluate/achieved 19»
 `kanon_run_reference0` AS (SELECT `value` AS `reference_value`, COALESCE(CAST(`reference_count` AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `reference_share`, `group1`, COALESCE(CAST(SUM(`reference_count`) OVER (PARTITION BY `group1`) AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `group_share1`, `group2`, COALESCE(CAST(SUM(`reference_count`) OVER (PARTITION BY `group2`) AS DOUBLE) / NULLIF(CAST(SUM(`reference_count`) OVER () AS DOUBLE), 0), 0) AS `group_share2` FROM (SELECT `counts`.`value`, `counts`.`reference_count`, `lookup`.`c1` AS `group1`, `lookup`.`c2` AS `group2` FROM «evaluate/achieved 6» AS `counts` LEFT JOIN `kanon_run_lookup_sensitive0` AS `lookup` ON `counts`.`value` IS NOT DISTINCT FROM `lookup`.`value`) AS `value_counts`)
@@ -4203,9 +4209,9 @@ SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup_sensitive0`) AS
 SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) AS `kept_classes`, SUM(`class_rows`) AS `class_rows`, SUM(`class_size`) AS `class_sizes`, NULL AS `all_size`, SUM(CASE WHEN `satisfied` = 0 THEN `class_rows` ELSE 0 END) AS `violating_rows`, MIN(`class_rows`) AS `smallest_class`, MAX(`class_rows`) AS `largest_class`, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE `class_rows` END) AS `violating_rows0` FROM (SELECT `flagged`.*, CASE WHEN `class_size` < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(`class_size` AS BIGINT) AS STRING)) - CASE WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '2' THEN 2 WHEN CAST(CAST(`class_size` AS BIGINT) AS STRING) < '5' THEN 1 ELSE 0 END END AS `size_number` FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT SUM(`value_rows`) AS `class_rows`, SUM(`value_count`) AS `class_size`, MAX(CASE WHEN NOT `value_code` IS NULL AND `value_count` > 0 THEN `value_count` END) AS `most_held`, CASE WHEN SUM(`value_count`) > 0 AND SUM(CASE WHEN `value_count` > 0 AND `group1` IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 7» / 3 ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, `value_code`, `value_rows`, `value_count`, `reference_share`, `group1`, `group_share1`, `group2`, `group_share2`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`) AS `class_total`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`, `group1`) AS `group_total1`, SUM(`value_count`) OVER (PARTITION BY `k0`, `k1`, `group2`) AS `group_total2` FROM (SELECT `held`.`k0` AS `k0`, `held`.`k1` AS `k1`, `held`.`value_code` AS `value_code`, `held`.`value_rows` AS `value_rows`, `held`.`value_count` AS `value_count`, COALESCE(`reference`.`reference_share`, 0) AS `reference_share`, `reference`.`group1` AS `group1`, `reference`.`group_share1` AS `group_share1`, `reference`.`group2` AS `group2`, `reference`.`group_share2` AS `group_share2` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, `value_code`, CAST(COUNT(*) AS BIGINT) AS `value_rows`, CAST(COUNT(*) AS BIGINT) AS `value_count` FROM (SELECT `checked`.`age` AS `q0`, CAST(`checked`.`sex` AS STRING) COLLATE UTF8_BINARY AS `q1`, CAST(`checked`.`dx` AS STRING) COLLATE UTF8_BINARY AS `value_code`, 1 AS `row_count` FROM `clinic`.`other` AS `checked`) AS `frequency` GROUP BY `q0`, `q1`, `value_code`) AS `held` LEFT JOIN `kanon_run_reference0` AS `reference` ON `held`.`value_code` IS NOT DISTINCT FROM `reference`.`reference_value`) AS `counted`) AS `ranked` GROUP BY `k0`, `k1`) AS `classes`) AS `flagged`) AS `flagged` GROUP BY `size_number` UNION ALL SELECT -2 AS `size_number`, NULL AS `classes`, NULL AS `kept_classes`, COUNT(*) AS `class_rows`, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS `checked`
 
 -- evaluate/achieved
-«hierarchies/coverage 43»
-`kanon_run_domain_sensitive0` AS «hierarchies/coverage 44»,
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 45»,
+«hierarchies/coverage 46»
+`kanon_run_domain_sensitive0` AS «hierarchies/coverage 47»,
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 48»,
 «evaluate/achieved 19»
 «evaluate/achieved 20»;
 
@@ -4216,24 +4222,24 @@ SELECT `size_number` AS `size_number`, COUNT(*) AS `classes`, SUM(`satisfied`) A
 `kanon_run_lookup_sensitive0` AS «hierarchies/nesting 41»
 
 -- hierarchies/nesting
-«hierarchies/coverage 43»
+«hierarchies/coverage 46»
 «hierarchies/nesting 40»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`
 UNION ALL
 SELECT 0 AS `attribute`, 1 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l1` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS `split`;
 
 -- hierarchies/coverage
-«hierarchies/coverage 43»
+«hierarchies/coverage 46»
 «hierarchies/nesting 40»
-«hierarchies/coverage 46»;
+«hierarchies/coverage 49»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 43»
+«hierarchies/coverage 46»
 «hierarchies/nesting 40»
 SELECT SUM(CASE WHEN `l1` <> '*' THEN 1 ELSE 0 END) AS `others1`, SUM(CASE WHEN `l2` <> '*' THEN 1 ELSE 0 END) AS `others2` FROM `kanon_run_lookup_sensitive0` AS `checked`;
 
 -- evaluate/achieved
-«hierarchies/coverage 43»
+«hierarchies/coverage 46»
 `kanon_run_lookup_sensitive0` AS «hierarchies/nesting 41»,
 «evaluate/achieved 19»
 «evaluate/achieved 20»;
@@ -4258,19 +4264,19 @@ WITH `kanon_run_downcoded0_people` AS «hierarchies/nesting 19»,
 «hierarchies/nesting 43»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 47»
+-- «hierarchies/coverage 50»
 `kanon_run_lookup0` AS «hierarchies/nesting 44»,
 
--- «hierarchies/coverage 48»
+-- «hierarchies/coverage 51»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_downcoded0_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
 «hierarchies/nesting 42»
-«hierarchies/coverage 47»
-`kanon_run_lookup1` AS «hierarchies/coverage 48»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded0_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+«hierarchies/coverage 50»
+`kanon_run_lookup1` AS «hierarchies/coverage 51»
+«hierarchies/coverage 14»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded0_people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 25»
 WITH `kanon_run_downcoded0_classes` AS «disclosure/attacks/level_misses 18»,
@@ -4297,7 +4303,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 `kanon_run_downcoded0__labelled0` AS (SELECT DISTINCT `vectors`.`q0` AS `q0`, `vectors`.`q1` AS `q1`, `vectors`.`row_count` AS `row_count`, `cover`.`label` AS `label0` FROM `kanon_run_downcoded0_people` AS `vectors` JOIN `kanon_run_downcoded0_cover0` AS `cover` ON `vectors`.`q0` IS NOT DISTINCT FROM `cover`.`value`),
 
 -- «disclosure/attacks/downcoded_facts 5»
-`kanon_run_lookup1` AS «hierarchies/coverage 48»,
+`kanon_run_lookup1` AS «hierarchies/coverage 51»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 `kanon_run_downcoded0_cover1` AS (SELECT DISTINCT `labelled`.`value` AS `value`, `labelled`.`label` AS `label` FROM «disclosure/attacks/counted 7» AS `labelled` JOIN (SELECT DISTINCT `q1` AS `label` FROM `kanon_run_downcoded0_classes`) AS `found` ON `labelled`.`label` IS NOT DISTINCT FROM `found`.`label`),
@@ -4317,7 +4323,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 47»
+«hierarchies/coverage 50»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4335,7 +4341,7 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 47»
+«hierarchies/coverage 50»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4358,7 +4364,7 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 42»
-«hierarchies/coverage 47»
+«hierarchies/coverage 50»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4373,7 +4379,7 @@ SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` EL
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 42»
-«hierarchies/coverage 47»
+«hierarchies/coverage 50»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4400,19 +4406,19 @@ WITH `kanon_run_downcoded1_people` AS «hierarchies/nesting 19»,
 «hierarchies/nesting 46»
 SELECT 0 AS `attribute`, 0 AS `level`, COUNT(*) AS `split_labels` FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS `split`;
 
--- «hierarchies/coverage 49»
+-- «hierarchies/coverage 52»
 `kanon_run_lookup0` AS «hierarchies/nesting 47»,
 
--- «hierarchies/coverage 50»
+-- «hierarchies/coverage 53»
 (SELECT `value`, `value_rows`, `l0`, CAST(DENSE_RANK() OVER (ORDER BY `l0` NULLS LAST) AS BIGINT) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS INT) AS `s0`, '*' AS `l1` FROM (SELECT `value`, `value_rows`, CASE WHEN `value` IS NULL THEN NULL ELSE (CAST(`value` AS STRING)) END COLLATE UTF8_BINARY AS `l0` FROM (SELECT `q1` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_downcoded1_people` GROUP BY `q1`) AS `distinct_values`) AS `labelled`)
 
 -- hierarchies/coverage
 «hierarchies/nesting 45»
-«hierarchies/coverage 49»
-`kanon_run_lookup1` AS «hierarchies/coverage 50»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded1_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+«hierarchies/coverage 52»
+`kanon_run_lookup1` AS «hierarchies/coverage 53»
+«hierarchies/coverage 14»
 UNION ALL
-SELECT 1 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup1` AS `labels` JOIN (SELECT `q1` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_downcoded1_people` GROUP BY `q1`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`;
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 27»
 WITH `kanon_run_downcoded1_classes` AS «disclosure/attacks/level_misses 18»,
@@ -4427,7 +4433,7 @@ WITH `kanon_run_downcoded1_classes` AS «disclosure/attacks/level_misses 18»,
 SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.`known` IS NULL AND COALESCE(`level0`.`known`, `level1`.`known`, 0) = 1 AND (`found`.`label` IS NULL OR NOT `found`.`label` IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q0` AS `label` FROM `kanon_run_downcoded1_classes`) AS `found` LEFT JOIN (SELECT DISTINCT CAST(`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level0` ON `found`.`label` IS NOT DISTINCT FROM `level0`.`label` LEFT JOIN (SELECT DISTINCT CAST(`l1` AS STRING) COLLATE UTF8_BINARY AS `label`, 1 AS `known` FROM `kanon_run_lookup0`) AS `level1` ON `found`.`label` IS NOT DISTINCT FROM `level1`.`label`;
 
 -- «disclosure/attacks/downcoded_facts 12»
-`kanon_run_lookup1` AS «hierarchies/coverage 50»,
+`kanon_run_lookup1` AS «hierarchies/coverage 53»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 `kanon_run_downcoded1_levels` AS (SELECT `lookup`.`value` AS `value`, 0 AS `label_level`, COALESCE(`lookup`.`c0`, 0) AS `label_number`, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST(`lookup`.`l0` AS STRING) COLLATE UTF8_BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(`lookup`.`l0` AS STRING) COLLATE UTF8_BINARY)) ELSE CAST(`lookup`.`l0` AS STRING) COLLATE UTF8_BINARY END) COLLATE UTF8_BINARY AS `label` FROM `kanon_run_lookup1` AS `lookup` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded1_people`) AS `occurring` ON `lookup`.`value` IS NOT DISTINCT FROM `occurring`.`value` UNION ALL SELECT `lookup`.`value` AS `value`, 1 AS `label_level`, 0 AS `label_number`, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST(`lookup`.`l1` AS STRING) COLLATE UTF8_BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(`lookup`.`l1` AS STRING) COLLATE UTF8_BINARY)) ELSE CAST(`lookup`.`l1` AS STRING) COLLATE UTF8_BINARY END) COLLATE UTF8_BINARY AS `label` FROM `kanon_run_lookup1` AS `lookup` JOIN (SELECT DISTINCT `q1` AS `value` FROM `kanon_run_downcoded1_people`) AS `occurring` ON `lookup`.`value` IS NOT DISTINCT FROM `occurring`.`value`),
@@ -4462,7 +4468,7 @@ SELECT SUM(CASE WHEN `level0`.`known` IS NULL AND COALESCE(`level0`.`known`, `le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 49»
+«hierarchies/coverage 52»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4480,7 +4486,7 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 49»
+«hierarchies/coverage 52»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4500,7 +4506,7 @@ SELECT COUNT(*) AS `classes`, COALESCE(SUM(`contradicted`), 0) AS `contradicted`
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 45»
-«hierarchies/coverage 49»
+«hierarchies/coverage 52»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4515,7 +4521,7 @@ SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` EL
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 45»
-«hierarchies/coverage 49»
+«hierarchies/coverage 52»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4528,17 +4534,17 @@ SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` EL
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM(`people`) AS `examined`, SUM(CASE WHEN `exposed` = 1 THEN `people` ELSE 0 END) AS `exposed_people`, SUM(CASE WHEN `beyond` = 1 THEN `people` ELSE 0 END) AS `beyond_people`, MAX(`risk`) AS `highest_risk`, SUM(`people`) AS `people`, 0 AS `others`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `all_rows`, (SELECT COUNT(*) FROM `clinic`.`other` AS `whole`) AS `there0`, «disclosure/attacks/counted 57» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS `whole`) AS `there1`, «disclosure/attacks/counted 58» AS `found1` FROM (SELECT `q0`, `q1`, CASE WHEN `known_ones` = 1 THEN `known` ELSE `held` - `known` END AS `people`, CASE WHEN `held` = 0 THEN 0 ELSE CAST(1.0 * `known` AS DOUBLE) / `held` END AS `risk`, `known_ones` AS `exposed`, 0 AS `beyond` FROM `kanon_run_downcoded1_minimal` AS `classes` CROSS JOIN (SELECT 1 AS `known_ones` UNION ALL SELECT 0 AS `known_ones`) AS `sorts` WHERE `known_ones` = 0 OR `known` > 0) AS `cases`;
 
--- «hierarchies/coverage 51»
-`kanon_run_lookup0` AS (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_consistent_people` GROUP BY `q0`) AS `found` LEFT JOIN «hierarchies/coverage 11» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`),
+-- «hierarchies/coverage 54»
+`kanon_run_lookup0` AS (SELECT `found`.`value`, `found`.`value_rows`, `labelled`.`l0`, COALESCE(`labelled`.`c0`, 0) AS `c0`, COALESCE(`labelled`.`d0`, 0) AS `d0`, COALESCE(`labelled`.`s0`, 1) AS `s0`, `labelled`.`l1`, COALESCE(`labelled`.`c1`, 0) AS `c1`, COALESCE(`labelled`.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS `value`, CAST(SUM(`row_count`) AS BIGINT) AS `value_rows` FROM `kanon_run_consistent_people` GROUP BY `q0`) AS `found` LEFT JOIN «hierarchies/coverage 13» AS `labelled` ON (CAST(`found`.`value` AS STRING)) COLLATE UTF8_BINARY = `labelled`.`l0`),
 
 -- hierarchies/coverage
 «hierarchies/nesting 22»
-`kanon_run_domain0` AS «hierarchies/coverage 9»,
-«hierarchies/coverage 51»
-«hierarchies/coverage 21»
-SELECT 0 AS `attribute`, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS `domain_values`, COUNT(*) AS `found_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN 1 ELSE 0 END) AS `null_values`, SUM(CASE WHEN `labels`.`value` IS NULL THEN `found`.`row_count` ELSE 0 END) AS `null_rows`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN 1 ELSE 0 END) AS `uncovered_values`, SUM(CASE WHEN NOT `labels`.`value` IS NULL AND (`labels`.`l0` IS NULL OR `labels`.`l1` IS NULL) THEN `found`.`row_count` ELSE 0 END) AS `uncovered_rows` FROM `kanon_run_lookup0` AS `labels` JOIN (SELECT `q0` AS `value`, SUM(`row_count`) AS `row_count` FROM `kanon_run_consistent_people` GROUP BY `q0`) AS `found` ON `labels`.`value` IS NOT DISTINCT FROM `found`.`value`
+`kanon_run_domain0` AS «hierarchies/coverage 11»,
+«hierarchies/coverage 54»
+«hierarchies/coverage 24»
+«hierarchies/coverage 14»
 UNION ALL
-«hierarchies/coverage 23»;
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/consistent 10»
 `kanon_run_consistent_places0` AS (SELECT `value`, `label`, ROW_NUMBER() OVER (ORDER BY `sort` NULLS LAST) AS `place` FROM (SELECT `own`.`value` AS `value`, CAST(`own`.`l0` AS STRING) COLLATE UTF8_BINARY AS `label`, CAST(`positions`.`l1` AS INT) AS `sort` FROM `kanon_run_lookup0` AS `own` JOIN `kanon_run_consistent_positions0` AS `positions` ON `own`.`l0` = `positions`.`l0` WHERE NOT `own`.`value` IS NULL AND NOT `own`.`l0` IS NULL) AS `sortable`),
@@ -4561,8 +4567,8 @@ UNION ALL
 -- disclosure/attacks/consistent
 «hierarchies/nesting 22»
 «disclosure/attacks/consistent 1»
-`kanon_run_domain0` AS «hierarchies/coverage 9»,
-«hierarchies/coverage 51»
+`kanon_run_domain0` AS «hierarchies/coverage 11»,
+«hierarchies/coverage 54»
 «disclosure/attacks/consistent 2»
 `kanon_run_consistent_positions0` AS (
 SELECT 'a' COLLATE UTF8_BINARY AS `l0`, '0' COLLATE UTF8_BINARY AS `l1`
@@ -4580,8 +4586,8 @@ SELECT 'b' COLLATE UTF8_BINARY AS `l0`, '1' COLLATE UTF8_BINARY AS `l1`),
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 22»
-`kanon_run_domain0` AS «hierarchies/coverage 9»,
-«hierarchies/coverage 51»
+`kanon_run_domain0` AS «hierarchies/coverage 11»,
+«hierarchies/coverage 54»
 «disclosure/attacks/consistent 1»
 `kanon_run_consistent_positions0` AS (
 SELECT 'a' COLLATE UTF8_BINARY AS `l0`, '0' COLLATE UTF8_BINARY AS `l1`
@@ -4600,8 +4606,8 @@ SELECT 'b' COLLATE UTF8_BINARY AS `l0`, '1' COLLATE UTF8_BINARY AS `l1`),
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 22»
-`kanon_run_domain0` AS «hierarchies/coverage 9»,
-«hierarchies/coverage 51»
+`kanon_run_domain0` AS «hierarchies/coverage 11»,
+«hierarchies/coverage 54»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 `kanon_run_consistent_positions0` AS (
@@ -4621,8 +4627,8 @@ SELECT 'b' COLLATE UTF8_BINARY AS `l0`, '1' COLLATE UTF8_BINARY AS `l1`),
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
-`kanon_run_domain0` AS «hierarchies/coverage 9»,
-«hierarchies/coverage 51»
+`kanon_run_domain0` AS «hierarchies/coverage 11»,
+«hierarchies/coverage 54»
 «disclosure/attacks/consistent 2»
 `kanon_run_consistent_positions0` AS (
 SELECT 'a' COLLATE UTF8_BINARY AS `l0`, '0' COLLATE UTF8_BINARY AS `l1`

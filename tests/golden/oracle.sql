@@ -58,10 +58,10 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 «hierarchies/nesting 1»;
 
 -- «hierarchies/coverage 1»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN "kanon_scratch"."kanon_run_lookup0" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- «hierarchies/coverage 2»
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup1" "labels" JOIN "kanon_scratch"."kanon_run_lookup1" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
@@ -201,7 +201,7 @@ UNION ALL
 SELECT 1 AS "attribute", 3 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l3" FROM "kanon_scratch"."kanon_run_lookup1" WHERE NOT "l3" IS NULL GROUP BY "l3" HAVING COUNT(DISTINCT "l4") > 1) "split";
 
 -- «hierarchies/coverage 3»
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL OR "labels"."l3" IS NULL OR "labels"."l4" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL OR "labels"."l3" IS NULL OR "labels"."l4" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL OR "labels"."l3" IS NULL OR "labels"."l4" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL OR "labels"."l3" IS NULL OR "labels"."l4" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup1" "labels" JOIN "kanon_scratch"."kanon_run_lookup1" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
@@ -275,7 +275,7 @@ UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_scratch"."kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
 -- hierarchies/coverage
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN "kanon_scratch"."kanon_run_lookup0" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -312,7 +312,7 @@ CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT CAST("kanon_source"."sex"
 CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "distinct_values") "labelled";
 
 -- «hierarchies/coverage 4»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN "kanon_scratch"."kanon_run_lookup0" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
 «hierarchies/coverage 4»;
@@ -401,7 +401,7 @@ CREATE TABLE "kanon_scratch"."kanon_run_lookup1" AS SELECT "value", "value_rows"
 -- hierarchies/coverage
 «hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup1" "labels" JOIN "kanon_scratch"."kanon_run_lookup1" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -444,7 +444,7 @@ INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch"
 CREATE TABLE "kanon_scratch"."kanon_run_lookup2" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q2" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q2") "distinct_values") "labelled";
 
 -- «hierarchies/coverage 5»
-SELECT 2 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup2") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup2" "labels" JOIN (SELECT "q2" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q2") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+SELECT 2 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup2") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup2" "labels" JOIN "kanon_scratch"."kanon_run_lookup2" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
 «hierarchies/coverage 4»
@@ -852,7 +852,7 @@ INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch"
 CREATE TABLE "kanon_scratch"."kanon_run_lookup_sensitive1" AS SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT "v1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "v1") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM "kanon_scratch"."kanon_run_domain_sensitive1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0";
 
 -- hierarchies/coverage
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup_sensitive1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup_sensitive1" "labels" JOIN (SELECT "v1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "v1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup_sensitive1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup_sensitive1" "labels" JOIN "kanon_scratch"."kanon_run_lookup_sensitive1" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- engines/scratch/record
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_sensitive1"]', '(the time)');
@@ -1048,9 +1048,6 @@ CREATE TABLE "kanon_scratch"."kanon_run_known" AS SELECT "q0", CAST("row_count" 
 
 -- hierarchies/lookup_rules
 CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_scratch"."kanon_run_known" GROUP BY "q0") "distinct_values") "labelled";
-
--- hierarchies/coverage
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_known" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- engines/scratch/record
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_people0"]', '(the time)');
@@ -1750,13 +1747,19 @@ SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 -- «hierarchies/coverage 7»
 (SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_external" GROUP BY "q1") "distinct_values") "labelled")
 
+-- «hierarchies/coverage 8»
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN "kanon_run_lookup0" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+
+-- «hierarchies/coverage 9»
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN "kanon_run_lookup1" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+
 -- hierarchies/coverage
 «hierarchies/nesting 2»
 «hierarchies/coverage 6»
 "kanon_run_lookup1" AS «hierarchies/coverage 7»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_external" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+«hierarchies/coverage 8»
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_external" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 3»
 (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST((CAST("kanon_source"."age" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST((CAST("kanon_source"."age" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)), '0'), '.') ELSE CAST((CAST("kanon_source"."age" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)) END)
@@ -1909,46 +1912,49 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/counted 19»
 SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 20» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
--- «hierarchies/coverage 8»
+-- «hierarchies/coverage 10»
 WITH "kanon_run_meanings" AS (SELECT CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "q0", COUNT(*) AS "row_count" FROM "clinic"."visits_release" "kanon_source" GROUP BY CAST("kanon_source"."dx" AS VARCHAR2(4000))),
 
--- «hierarchies/coverage 9»
+-- «hierarchies/coverage 11»
 (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('x' AS VARCHAR2(4000)) AS "l1", CAST('*' AS VARCHAR2(4000)) AS "l2" FROM DUAL
 UNION ALL
 SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('y' AS VARCHAR2(4000)) AS "l1", CAST('*' AS VARCHAR2(4000)) AS "l2" FROM DUAL)
 
--- «hierarchies/coverage 11»
+-- «hierarchies/coverage 13»
 (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_domain0")
 
--- «hierarchies/coverage 10»
-"kanon_run_lookup0" AS (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_meanings" GROUP BY "q0") "found" LEFT JOIN «hierarchies/coverage 11» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
+-- «hierarchies/coverage 12»
+"kanon_run_lookup0" AS (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_meanings" GROUP BY "q0") "found" LEFT JOIN «hierarchies/coverage 13» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
+
+-- «hierarchies/coverage 14»
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN "kanon_run_lookup0" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
-«hierarchies/coverage 8»
-"kanon_run_domain0" AS «hierarchies/coverage 9»,
 «hierarchies/coverage 10»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_meanings" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+"kanon_run_domain0" AS «hierarchies/coverage 11»,
+«hierarchies/coverage 12»
+«hierarchies/coverage 14»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 8»
-"kanon_run_domain0" AS «hierarchies/coverage 9»,
 «hierarchies/coverage 10»
+"kanon_run_domain0" AS «hierarchies/coverage 11»,
+«hierarchies/coverage 12»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1" FROM "kanon_run_lookup0" "checked";
 
 -- «disclosure/attacks/counted 21»
 (SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE PRECISION) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 1) THEN "held" ELSE 0 END), 0) AS DOUBLE PRECISION) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "q0", "q1", "value_code", "held", ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "held" DESC NULLS LAST) AS "value_position" FROM (SELECT "frequency"."q0", "frequency"."q1", "labels"."l1" AS "value_code", 0 AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 17» "frequency" JOIN "kanon_run_lookup0" "labels" ON ("frequency"."value_code" = "labels"."value" OR ("frequency"."value_code" IS NULL AND "labels"."value" IS NULL)) GROUP BY "frequency"."q0", "frequency"."q1", "labels"."l1") "held_values") "ranked" GROUP BY "q0", "q1")
 
 -- disclosure/attacks/counted
-«hierarchies/coverage 8»
-"kanon_run_domain0" AS «hierarchies/coverage 9»,
 «hierarchies/coverage 10»
+"kanon_run_domain0" AS «hierarchies/coverage 11»,
+«hierarchies/coverage 12»
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_meanings" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL))) AS "found0" FROM «disclosure/attacks/counted 21» "cases";
 
 -- disclosure/attacks/revealed
-«hierarchies/coverage 8»
-"kanon_run_domain0" AS «hierarchies/coverage 9»,
 «hierarchies/coverage 10»
+"kanon_run_domain0" AS «hierarchies/coverage 11»,
+«hierarchies/coverage 12»
 SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 21» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
 -- «hierarchies/nesting 10»
@@ -1970,19 +1976,19 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 12»
+-- «hierarchies/coverage 15»
 "kanon_run_lookup0" AS «hierarchies/nesting 12»,
 
--- «hierarchies/coverage 13»
+-- «hierarchies/coverage 16»
 (SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_joined_people" GROUP BY "q1") "distinct_values") "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 9»
-«hierarchies/coverage 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 13»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_joined_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+«hierarchies/coverage 15»
+"kanon_run_lookup1" AS «hierarchies/coverage 16»
+«hierarchies/coverage 8»
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_joined_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 6»
 (SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", «disclosure/attacks/level_misses 3» AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p0", CAST«hierarchies/nesting 4» AS "p1", COUNT(*) AS "row_count" FROM "clinic"."visits_release" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), «disclosure/attacks/level_misses 3», CAST("kanon_source"."dx" AS VARCHAR2(4000)), CAST«hierarchies/nesting 4»)
@@ -2001,7 +2007,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 9»
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 "kanon_run_joined_labels0" AS «disclosure/attacks/level_misses 6»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -2009,7 +2015,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_joined0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_joined_labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 13»,
+"kanon_run_lookup1" AS «hierarchies/coverage 16»,
 
 -- «disclosure/attacks/unknown 3»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_joined_labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -2017,7 +2023,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 5»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
 "kanon_run_joined0_cover1" AS «disclosure/attacks/unknown 3»
@@ -2037,7 +2043,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 9»
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 "kanon_run_joined_labels1" AS «disclosure/attacks/level_misses 9»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -2050,7 +2056,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 8»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 4»
 «disclosure/attacks/unknown 2»
 "kanon_run_joined1_cover1" AS «disclosure/attacks/unknown 5»
@@ -2098,7 +2104,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 -- disclosure/attacks/counted
 «hierarchies/nesting 9»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -2118,7 +2124,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 -- disclosure/attacks/revealed
 «hierarchies/nesting 9»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -2154,19 +2160,19 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 14»
+-- «hierarchies/coverage 17»
 "kanon_run_lookup0" AS «hierarchies/nesting 16»,
 
--- «hierarchies/coverage 15»
+-- «hierarchies/coverage 18»
 (SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_values_0__people" GROUP BY "q1") "distinct_values") "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 13»
-«hierarchies/coverage 14»
-"kanon_run_lookup1" AS «hierarchies/coverage 15»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_values_0__people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+«hierarchies/coverage 17»
+"kanon_run_lookup1" AS «hierarchies/coverage 18»
+«hierarchies/coverage 8»
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_values_0__people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 11»
 (SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", «disclosure/attacks/level_misses 3» AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p0", COUNT(*) AS "row_count" FROM "clinic"."visits_release" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), «disclosure/attacks/level_misses 3», CAST("kanon_source"."dx" AS VARCHAR2(4000)))
@@ -2185,7 +2191,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 13»
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 "kanon_run_values_0__labels0" AS «disclosure/attacks/level_misses 11»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -2193,7 +2199,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_values_0_0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_values_0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 7»
-"kanon_run_lookup1" AS «hierarchies/coverage 15»,
+"kanon_run_lookup1" AS «hierarchies/coverage 18»,
 
 -- «disclosure/attacks/unknown 8»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_values_0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -2201,7 +2207,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 10»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
 "kanon_run_values_0_0_cover1" AS «disclosure/attacks/unknown 8»
@@ -2221,7 +2227,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 13»
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 "kanon_run_values_0__labels1" AS «disclosure/attacks/level_misses 14»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -2234,7 +2240,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 13»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 «disclosure/attacks/unknown 9»
 «disclosure/attacks/unknown 7»
 "kanon_run_values_0_1_cover1" AS «disclosure/attacks/unknown 10»
@@ -2282,7 +2288,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 -- disclosure/attacks/counted
 «hierarchies/nesting 13»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -2302,7 +2308,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 -- disclosure/attacks/revealed
 «hierarchies/nesting 13»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -2380,19 +2386,19 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 16»
+-- «hierarchies/coverage 19»
 "kanon_run_lookup0" AS «hierarchies/nesting 19»,
 
--- «hierarchies/coverage 17»
+-- «hierarchies/coverage 20»
 (SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_placed_people" GROUP BY "q1") "distinct_values") "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 17»
-«hierarchies/coverage 16»
-"kanon_run_lookup1" AS «hierarchies/coverage 17»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_placed_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+«hierarchies/coverage 19»
+"kanon_run_lookup1" AS «hierarchies/coverage 20»
+«hierarchies/coverage 8»
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_placed_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 15»
 WITH "kanon_run_placed0" AS «disclosure/attacks/level_misses 6»,
@@ -2408,7 +2414,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 17»
-«hierarchies/coverage 16»
+«hierarchies/coverage 19»
 "kanon_run_placed0" AS «disclosure/attacks/level_misses 6»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed0" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed0" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -2416,7 +2422,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_placed0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_placed0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 17»,
+"kanon_run_lookup1" AS «hierarchies/coverage 20»,
 
 -- «disclosure/attacks/unknown 13»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_placed0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -2424,7 +2430,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 15»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 16»
+«hierarchies/coverage 19»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
 "kanon_run_placed0_cover1" AS «disclosure/attacks/unknown 13»
@@ -2444,7 +2450,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 17»
-«hierarchies/coverage 16»
+«hierarchies/coverage 19»
 «disclosure/attacks/level_differences 2»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed1" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed1" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -2457,7 +2463,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 17»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 16»
+«hierarchies/coverage 19»
 «disclosure/attacks/unknown 14»
 «disclosure/attacks/unknown 12»
 "kanon_run_placed1_cover1" AS «disclosure/attacks/unknown 15»
@@ -2477,7 +2483,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 
 -- frequency/all_found
 «hierarchies/nesting 17»
-«hierarchies/coverage 16»
+«hierarchies/coverage 19»
 «disclosure/attacks/unknown 12»
 «frequency/all_found 1»
 «disclosure/attacks/level_differences 2»
@@ -2509,7 +2515,7 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0"
 
 -- disclosure/attacks/position_cells
 «hierarchies/nesting 17»
-«hierarchies/coverage 16»
+«hierarchies/coverage 19»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2521,7 +2527,7 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0"
 
 -- disclosure/attacks/position_revealed
 «hierarchies/nesting 17»
-«hierarchies/coverage 16»
+«hierarchies/coverage 19»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2550,19 +2556,19 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 18»
+-- «hierarchies/coverage 21»
 "kanon_run_lookup0" AS «hierarchies/nesting 23»,
 
--- «hierarchies/coverage 19»
+-- «hierarchies/coverage 22»
 (SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_ordered_values" GROUP BY "q1") "distinct_values") "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 20»
-«hierarchies/coverage 18»
-"kanon_run_lookup1" AS «hierarchies/coverage 19»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_ordered_values" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+«hierarchies/coverage 21»
+"kanon_run_lookup1" AS «hierarchies/coverage 22»
+«hierarchies/coverage 8»
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_ordered_values" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 18»
 (SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", «disclosure/attacks/level_misses 3» AS "q1", COUNT(*) AS "row_count" FROM "clinic"."visits_release" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), «disclosure/attacks/level_misses 3»)
@@ -2575,16 +2581,16 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 20»
-«hierarchies/coverage 18»
+«hierarchies/coverage 21»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
 -- disclosure/attacks/order
 «hierarchies/nesting 20»
-«hierarchies/coverage 18»
+«hierarchies/coverage 21»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»,
 "kanon_run_ordered_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_ordered_labels") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
-"kanon_run_lookup1" AS «hierarchies/coverage 19»,
+"kanon_run_lookup1" AS «hierarchies/coverage 22»,
 "kanon_run_ordered_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_ordered_labels") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 «disclosure/attacks/level_misses 16»
 «frequency/all_found 1»
@@ -2607,25 +2613,22 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 20»
+-- «hierarchies/coverage 23»
 "kanon_run_lookup0" AS «hierarchies/nesting 26»,
 
--- «hierarchies/coverage 22»
+-- «hierarchies/coverage 25»
 (SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_consistent_people" GROUP BY "q1") "distinct_values") "labelled")
 
--- «hierarchies/coverage 21»
-"kanon_run_lookup1" AS «hierarchies/coverage 22»
-
--- «hierarchies/coverage 23»
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+-- «hierarchies/coverage 24»
+"kanon_run_lookup1" AS «hierarchies/coverage 25»
 
 -- hierarchies/coverage
 «hierarchies/nesting 24»
-«hierarchies/coverage 20»
-«hierarchies/coverage 21»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+«hierarchies/coverage 23»
+«hierarchies/coverage 24»
+«hierarchies/coverage 8»
 UNION ALL
-«hierarchies/coverage 23»;
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 19»
 WITH "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»,
@@ -2641,7 +2644,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 24»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -2649,7 +2652,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/consistent 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 22»,
+"kanon_run_lookup1" AS «hierarchies/coverage 25»,
 
 -- «disclosure/attacks/consistent 3»
 "kanon_run_consistent_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
@@ -2675,7 +2678,7 @@ SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_people")
 -- disclosure/attacks/consistent
 «hierarchies/nesting 24»
 «disclosure/attacks/consistent 1»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2688,7 +2691,7 @@ SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 24»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2705,7 +2708,7 @@ SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 24»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
@@ -2716,7 +2719,7 @@ SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 24»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2734,7 +2737,7 @@ SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined",
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2744,7 +2747,7 @@ SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined",
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 24»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2767,29 +2770,29 @@ WITH "kanon_run_minimal0_people" AS «hierarchies/nesting 21»,
 «hierarchies/nesting 28»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 24»
+-- «hierarchies/coverage 26»
 "kanon_run_lookup0" AS «hierarchies/nesting 29»,
 
--- «hierarchies/coverage 26»
+-- «hierarchies/coverage 28»
 (SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_minimal0_people" GROUP BY "q1") "distinct_values") "labelled")
 
--- «hierarchies/coverage 25»
-"kanon_run_lookup1" AS «hierarchies/coverage 26»
+-- «hierarchies/coverage 27»
+"kanon_run_lookup1" AS «hierarchies/coverage 28»
 
 -- hierarchies/coverage
 «hierarchies/nesting 27»
-«hierarchies/coverage 24»
-«hierarchies/coverage 25»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_minimal0_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+«hierarchies/coverage 26»
+«hierarchies/coverage 27»
+«hierarchies/coverage 14»
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_minimal0_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+«hierarchies/coverage 9»;
 
 -- «frequency/all_found 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 26»,
+"kanon_run_lookup1" AS «hierarchies/coverage 28»,
 
 -- frequency/all_found
 «hierarchies/nesting 27»
-«hierarchies/coverage 24»
+«hierarchies/coverage 26»
 «frequency/all_found 5»
 "kanon_run_minimal0_labels" AS «disclosure/attacks/level_misses 11»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_minimal0_people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_minimal0_labels" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_minimal0_labels") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_minimal0_labels") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_minimal0_labels") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found1" FROM DUAL;
@@ -2809,7 +2812,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL THEN 1 ELSE 0 END) AS "missed0", S
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 21»
 «disclosure/attacks/level_misses 22»
-«hierarchies/coverage 25»
+«hierarchies/coverage 27»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_minimal0_labels") "found" LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 8» AS "label", 1 AS "known" FROM "kanon_run_lookup1") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 9» AS "label", 1 AS "known" FROM "kanon_run_lookup1") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/numbered_counts 1»
@@ -2831,7 +2834,7 @@ SELECT "class_number", "value_number", "missing", "protected_value", "row_count"
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 27»
-«hierarchies/coverage 24»
+«hierarchies/coverage 26»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2839,7 +2842,7 @@ SELECT "class_number", "cell_rows" FROM (SELECT "classes"."class_number" AS "cla
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 27»
-«hierarchies/coverage 24»
+«hierarchies/coverage 26»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2859,19 +2862,19 @@ WITH "kanon_run_guessed0__people" AS «hierarchies/nesting 14»,
 «hierarchies/nesting 31»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 27»
+-- «hierarchies/coverage 29»
 "kanon_run_lookup0" AS «hierarchies/nesting 32»,
 
--- «hierarchies/coverage 28»
+-- «hierarchies/coverage 30»
 (SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_guessed0__people" GROUP BY "q1") "distinct_values") "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 30»
-«hierarchies/coverage 27»
-"kanon_run_lookup1" AS «hierarchies/coverage 28»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_guessed0__people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+«hierarchies/coverage 29»
+"kanon_run_lookup1" AS «hierarchies/coverage 30»
+«hierarchies/coverage 14»
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_guessed0__people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 23»
 WITH "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 11»,
@@ -2892,7 +2895,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 "kanon_run_guessed0_0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/unknown 17» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_guessed0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 18»
-"kanon_run_lookup1" AS «hierarchies/coverage 28»,
+"kanon_run_lookup1" AS «hierarchies/coverage 30»,
 
 -- «disclosure/attacks/unknown 19»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_guessed0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -2900,7 +2903,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
-«hierarchies/coverage 27»
+«hierarchies/coverage 29»
 «disclosure/attacks/unknown 16»
 «disclosure/attacks/unknown 18»
 "kanon_run_guessed0_0_cover1" AS «disclosure/attacks/unknown 19»
@@ -2908,7 +2911,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 
 -- disclosure/attacks/guessed
 «hierarchies/nesting 30»
-«hierarchies/coverage 27»
+«hierarchies/coverage 29»
 «disclosure/attacks/unknown 18»
 "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 11»,
 "kanon_run_guessed0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_guessed0__people"),
@@ -2978,10 +2981,10 @@ SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "ka
 "kanon_run_lookup0" AS «hierarchies/nesting 33»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 29»
+-- «hierarchies/coverage 31»
 "kanon_run_lookup0" AS «hierarchies/nesting 33»,
 
--- «hierarchies/coverage 30»
+-- «hierarchies/coverage 32»
 (
 SELECT CAST('M' AS VARCHAR2(4000)) AS "l0", CAST('x' AS VARCHAR2(4000)) AS "l1", CAST('*' AS VARCHAR2(4000)) AS "l2" FROM DUAL
 UNION ALL
@@ -2989,28 +2992,31 @@ SELECT CAST('it''s' AS VARCHAR2(4000)) AS "l0", CAST('x' AS VARCHAR2(4000)) AS "
 UNION ALL
 SELECT CAST('F\' AS VARCHAR2(4000)) AS "l0", CAST('y' AS VARCHAR2(4000)) AS "l1", CAST('*' AS VARCHAR2(4000)) AS "l2" FROM DUAL)
 
--- «hierarchies/coverage 32»
+-- «hierarchies/coverage 34»
 (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_domain1")
 
--- «hierarchies/coverage 31»
-(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_known" GROUP BY "q1") "found" LEFT JOIN «hierarchies/coverage 32» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
+-- «hierarchies/coverage 33»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_known" GROUP BY "q1") "found" LEFT JOIN «hierarchies/coverage 34» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
+
+-- «hierarchies/coverage 35»
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN "kanon_run_lookup1" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
-«hierarchies/coverage 29»
-"kanon_run_domain1" AS «hierarchies/coverage 30»,
-"kanon_run_lookup1" AS «hierarchies/coverage 31»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+«hierarchies/coverage 31»
+"kanon_run_domain1" AS «hierarchies/coverage 32»,
+"kanon_run_lookup1" AS «hierarchies/coverage 33»
+«hierarchies/coverage 14»
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+«hierarchies/coverage 35»;
 
 -- «frequency/population/ambiguous 1»
 "kanon_run_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_lookup0" "meant") "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 31»,
+"kanon_run_lookup1" AS «hierarchies/coverage 33»,
 
 -- «frequency/population/ambiguous 3»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_lookup1" "meant") "meanings" GROUP BY "value", "label")
@@ -3019,9 +3025,9 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 «hierarchies/range 1»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
-«hierarchies/coverage 29»
+«hierarchies/coverage 31»
 «frequency/population/ambiguous 1»
-"kanon_run_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 2»
 "kanon_run_labels1" AS «frequency/population/ambiguous 3»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_labels0" GROUP BY "label") "meant"
@@ -3044,8 +3050,8 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 «hierarchies/range 1»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
-«hierarchies/coverage 29»
-"kanon_run_domain1" AS «hierarchies/coverage 30»,
+«hierarchies/coverage 31»
+"kanon_run_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 2»
 "kanon_run_classes" AS «frequency/all_found 6»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" "whole") AS "there0", «frequency/all_found 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."other_census" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_population1" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found1", (SELECT COUNT(*) FROM "kanon_run_classes" "whole") AS "there2", «frequency/all_found 9» AS "found2" FROM DUAL;
@@ -3067,10 +3073,10 @@ WITH "kanon_run_classes" AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
-«hierarchies/coverage 29»
+«hierarchies/coverage 31»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 "kanon_run_meaning1" AS «frequency/population/overlap 4»
@@ -3086,11 +3092,11 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_classes" WHERE "is_top" = 1) AS "tops", 
 WITH "kanon_run_population1" AS «hierarchies/range 4»,
 «frequency/population/overlap 1»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
-«hierarchies/coverage 29»
+«hierarchies/coverage 31»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3133,10 +3139,10 @@ SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "ka
 "kanon_run_widths_lookup0" AS «hierarchies/nesting 35»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_widths_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 33»
+-- «hierarchies/coverage 36»
 "kanon_run_widths_lookup0" AS «hierarchies/nesting 35»,
 
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 37»
 "kanon_run_widths_lookup1" AS (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_widths_known" GROUP BY "q1") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_widths_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
@@ -3144,12 +3150,12 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/nesting 34»
-«hierarchies/coverage 33»
-"kanon_run_widths_domain1" AS «hierarchies/coverage 30»,
-«hierarchies/coverage 34»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_widths_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_widths_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_widths_known" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+«hierarchies/coverage 36»
+"kanon_run_widths_domain1" AS «hierarchies/coverage 32»,
+«hierarchies/coverage 37»
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_widths_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_widths_lookup0" "labels" JOIN "kanon_run_widths_lookup0" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_widths_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_widths_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_widths_known" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_widths_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_widths_lookup1" "labels" JOIN "kanon_run_widths_lookup1" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- «evaluate/achieved 7»
 WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
@@ -3186,11 +3192,11 @@ WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
-«hierarchies/coverage 29»
+«hierarchies/coverage 31»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3201,9 +3207,9 @@ WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/nesting 34»
-«hierarchies/coverage 33»
-"kanon_run_widths_domain1" AS «hierarchies/coverage 30»,
-«hierarchies/coverage 34»
+«hierarchies/coverage 36»
+"kanon_run_widths_domain1" AS «hierarchies/coverage 32»,
+«hierarchies/coverage 37»
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 5 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" > 1.20000000000000016e-08 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MAX(CASE WHEN "m3" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m3" AS DOUBLE PRECISION) END) AS "worst3", SUM(CASE WHEN CASE WHEN "m3" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m3" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= "class_size" AND "m3" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m3" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m3" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= "class_size" AND "m3" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m3" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m3" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END) AS "violating_rows3" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 3) AND ("m1" >= 5) AND ("m2" > 1.20000000000000016e-08) AND ("m3" >= "class_size" AND "m3" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m3" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m3" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "widened".*, 1.20000000000000000e+01 * (1 - "class_loss") - 3.00000000000000000e+00 * CASE WHEN "m2_own" >= 5 THEN 0 WHEN "m2_own" > 0 THEN 1 / CAST("m2_own" AS DOUBLE PRECISION) ELSE 1 END AS "m2" FROM (SELECT "classes"."k0" AS "k0", "classes"."k1" AS "k1", "classes"."class_rows" AS "class_rows", "classes"."class_size" AS "class_size", "classes"."m0" AS "m0", "classes"."m1" AS "m1", "classes"."m2_own" AS "m2_own", "classes"."m3" AS "m3", «evaluate/achieved 12» / 1.38629436111989057e+00 AS "class_loss" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."x0" AS "x0", "base"."x1" AS "x1", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2_own" AS "m2_own", "values1"."m3" AS "m3" FROM (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_rows", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_size", MIN(CAST(CAST("q0" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x0", MIN(CAST(CAST("q1" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x1" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1") "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m2_own" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN(CAST(CAST("q0" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x0", MIN(CAST(CAST("q1" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x1" FROM «evaluate/achieved 13» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m3" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN(CAST(CAST("q0" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x0", MIN(CAST(CAST("q1" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x1" FROM «evaluate/achieved 14» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) "classes" LEFT JOIN «evaluate/achieved 15» "sizes0" ON "classes"."x0" = "sizes0"."code" LEFT JOIN «evaluate/achieved 16» "sizes1" ON "classes"."x1" = "sizes1"."code") "widened") "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
 -- verbs/warnings/repeats
@@ -3221,31 +3227,31 @@ SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "ka
 "kanon_run_lookup0" AS «hierarchies/nesting 36»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 35»
+-- «hierarchies/coverage 38»
 "kanon_run_lookup0" AS «hierarchies/nesting 36»,
 
--- «hierarchies/coverage 36»
-(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_population0" GROUP BY "q1") "found" LEFT JOIN «hierarchies/coverage 32» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
+-- «hierarchies/coverage 39»
+(SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_population0" GROUP BY "q1") "found" LEFT JOIN «hierarchies/coverage 34» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 1»
-«hierarchies/coverage 35»
-"kanon_run_domain1" AS «hierarchies/coverage 30»,
-"kanon_run_lookup1" AS «hierarchies/coverage 36»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+«hierarchies/coverage 38»
+"kanon_run_domain1" AS «hierarchies/coverage 32»,
+"kanon_run_lookup1" AS «hierarchies/coverage 39»
+«hierarchies/coverage 14»
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+«hierarchies/coverage 35»;
 
 -- «frequency/all_found 10»
-"kanon_run_lookup1" AS «hierarchies/coverage 36»,
+"kanon_run_lookup1" AS «hierarchies/coverage 39»,
 
 -- «frequency/all_found 11»
 (SELECT "labelled".*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS "is_top" FROM «frequency/all_found 7» "labelled")
 
 -- frequency/all_found
 «hierarchies/range 1»
-«hierarchies/coverage 35»
-"kanon_run_domain1" AS «hierarchies/coverage 30»,
+«hierarchies/coverage 38»
+"kanon_run_domain1" AS «hierarchies/coverage 32»,
 «frequency/all_found 10»
 "kanon_run_classes" AS «frequency/all_found 11»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" "whole") AS "there0", «frequency/all_found 8» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" "whole") AS "there1", «frequency/all_found 9» AS "found1" FROM DUAL;
@@ -3255,11 +3261,11 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" "whole") AS "there0
 
 -- evaluate/achieved
 «hierarchies/range 1»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 "kanon_run_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_lookup0" "meant") "meanings" GROUP BY "value", "label"),
 "kanon_run_classes" AS «frequency/all_found 11»,
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_domain1" AS «hierarchies/coverage 32»,
 «frequency/all_found 10»
 "kanon_run_labels1" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" "meant") "meanings" GROUP BY "value", "label"),
 «frequency/population/coverage 2»
@@ -3328,11 +3334,11 @@ SELECT COUNT(*) AS "unknown_rows" FROM "clinic"."other" "checked" WHERE "checked
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
-«hierarchies/coverage 29»
+«hierarchies/coverage 31»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
-"kanon_run_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 3»
 «frequency/population/coverage 2»
@@ -3343,9 +3349,9 @@ SELECT COUNT(*) AS "unknown_rows" FROM "clinic"."other" "checked" WHERE "checked
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/nesting 34»
-«hierarchies/coverage 33»
-"kanon_run_widths_domain1" AS «hierarchies/coverage 30»,
-«hierarchies/coverage 34»
+«hierarchies/coverage 36»
+"kanon_run_widths_domain1" AS «hierarchies/coverage 32»,
+«hierarchies/coverage 37»
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 5 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" > 1.20000000000000016e-08 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MAX(CASE WHEN "m2" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m2" AS DOUBLE PRECISION) END) AS "worst2", SUM(CASE WHEN CASE WHEN "m2" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m2" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END) AS "violating_rows2" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", "m2", CASE WHEN ("m0" >= 5) AND ("m1" > 1.20000000000000016e-08) AND ("m2" >= "class_size" AND "m2" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m2" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m2" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "widened".*, 1.20000000000000000e+01 * (1 - "class_loss") - 3.00000000000000000e+00 * CASE WHEN "m1_own" >= 5 THEN 0 WHEN "m1_own" > 0 THEN 1 / CAST("m1_own" AS DOUBLE PRECISION) ELSE 1 END AS "m1" FROM (SELECT "classes"."k0" AS "k0", "classes"."k1" AS "k1", "classes"."class_rows" AS "class_rows", "classes"."class_size" AS "class_size", "classes"."all_size" AS "all_size", "classes"."m0" AS "m0", "classes"."m1_own" AS "m1_own", "classes"."m2" AS "m2", «evaluate/achieved 12» / 1.38629436111989057e+00 AS "class_loss" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "base"."x0" AS "x0", "base"."x1" AS "x1", "values0"."m0" AS "m0", "values0"."m1_own" AS "m1_own", "values1"."m2" AS "m2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_rows", COUNT(DISTINCT "unit") AS "class_size", SUM(COUNT(DISTINCT "unit")) OVER () AS "all_size", MIN(CAST(CAST("q0" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x0", MIN(CAST(CAST("q1" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x1" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1") "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1_own" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share", MIN(CAST(CAST("q0" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x0", MIN(CAST(CAST("q1" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x1" FROM «evaluate/achieved 13» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN("x0") AS "x0", MIN("x1") AS "x1", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m2" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "x0", "x1" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share", MIN(CAST(CAST("q0" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x0", MIN(CAST(CAST("q1" AS VARCHAR2(4000)) AS VARCHAR2(4000))) AS "x1" FROM «evaluate/achieved 14» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) "classes" LEFT JOIN «evaluate/achieved 15» "sizes0" ON "classes"."x0" = "sizes0"."code" LEFT JOIN «evaluate/achieved 16» "sizes1" ON "classes"."x1" = "sizes1"."code") "widened") "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
 -- engines/scratch/record
@@ -3429,10 +3435,10 @@ SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "ka
 "kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 37»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 40»
 "kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 37»,
 
--- «hierarchies/coverage 38»
+-- «hierarchies/coverage 41»
 (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs0_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
@@ -3440,18 +3446,18 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 37»
-"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 30»,
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 38»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+«hierarchies/coverage 40»
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 32»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 41»
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup0" "labels" JOIN "kanon_run_beliefs0_lookup0" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup1" "labels" JOIN "kanon_run_beliefs0_lookup1" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- «frequency/population/ambiguous 4»
 "kanon_run_beliefs0_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup0" "meant") "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 5»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 38»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 41»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup1" "meant") "meanings" GROUP BY "value", "label")
@@ -3461,9 +3467,9 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS 
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «frequency/population/ambiguous 4»
-"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 5»
 "kanon_run_beliefs0_labels1" AS «frequency/population/ambiguous 6»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_beliefs0_labels0" GROUP BY "label") "meant"
@@ -3493,11 +3499,11 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3534,11 +3540,11 @@ SELECT COUNT(*) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_r
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3566,11 +3572,11 @@ SELECT CASE WHEN "persons" >= 5 THEN "prior_tenth" END AS "prior_from", CASE WHE
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3608,28 +3614,28 @@ SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "ka
 "kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 38»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 39»
+-- «hierarchies/coverage 42»
 "kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 38»,
 
--- «hierarchies/coverage 40»
+-- «hierarchies/coverage 43»
 (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs1_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 39»
-"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 30»,
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 40»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+«hierarchies/coverage 42»
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 32»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 43»
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup0" "labels" JOIN "kanon_run_beliefs1_lookup0" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup1" "labels" JOIN "kanon_run_beliefs1_lookup1" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- «frequency/population/ambiguous 7»
 "kanon_run_beliefs1_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup0" "meant") "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 8»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 40»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 43»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup1" "meant") "meanings" GROUP BY "value", "label")
@@ -3638,9 +3644,9 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS 
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 39»
+«hierarchies/coverage 42»
 «frequency/population/ambiguous 7»
-"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 8»
 "kanon_run_beliefs1_labels1" AS «frequency/population/ambiguous 9»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_beliefs1_labels0" GROUP BY "label") "meant"
@@ -3669,11 +3675,11 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 39»
+«hierarchies/coverage 42»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3709,11 +3715,11 @@ SELECT COUNT(*) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_r
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 39»
+«hierarchies/coverage 42»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3734,11 +3740,11 @@ SELECT CASE WHEN "persons" >= 5 THEN "prior_tenth" END AS "prior_from", CASE WHE
 «hierarchies/range 14»
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 39»
+«hierarchies/coverage 42»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3759,11 +3765,11 @@ SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", S
 «hierarchies/range 12»
 «hierarchies/range 13»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 5»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3780,11 +3786,11 @@ SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", S
 "kanon_run_beliefs1_counted_source" AS «hierarchies/range 11»,
 «hierarchies/range 15»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 39»
+«hierarchies/coverage 42»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3815,35 +3821,35 @@ WITH "kanon_run_consistency_records" AS «hierarchies/range 6»,
 "kanon_run_consistency_lookup0" AS «hierarchies/nesting 40»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 41»
+-- «hierarchies/coverage 44»
 "kanon_run_consistency_lookup0" AS «hierarchies/nesting 40»,
 
--- «hierarchies/coverage 42»
+-- «hierarchies/coverage 45»
 (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_consistency_records" GROUP BY "q1") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_consistency_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/nesting 39»
-«hierarchies/coverage 41»
-"kanon_run_consistency_domain1" AS «hierarchies/coverage 30»,
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 42»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistency_records" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+«hierarchies/coverage 44»
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 32»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 45»
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup0" "labels" JOIN "kanon_run_consistency_lookup0" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistency_records" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup1" "labels" JOIN "kanon_run_consistency_lookup1" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- «frequency/population/ambiguous 10»
 "kanon_run_consistency_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_consistency_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_consistency_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_consistency_lookup0" "meant") "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 11»
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 42»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 45»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_consistency_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_consistency_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_consistency_lookup1" "meant") "meanings" GROUP BY "value", "label")
 
 -- frequency/population/ambiguous
 «hierarchies/nesting 39»
-«hierarchies/coverage 41»
+«hierarchies/coverage 44»
 «frequency/population/ambiguous 10»
-"kanon_run_consistency_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 11»
 "kanon_run_consistency_labels1" AS «frequency/population/ambiguous 12»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_consistency_labels0" GROUP BY "label") "meant"
@@ -3855,8 +3861,8 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 
 -- frequency/all_found
 «hierarchies/nesting 39»
-«hierarchies/coverage 41»
-"kanon_run_consistency_domain1" AS «hierarchies/coverage 30»,
+«hierarchies/coverage 44»
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 11»
 "kanon_run_consistency_rows" AS «frequency/all_found 12»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."visits" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_consistency_records" "own" JOIN "kanon_run_consistency_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_consistency_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_consistency_rows" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_rows") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistency_rows") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found1" FROM DUAL;
@@ -3908,11 +3914,11 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" "vectors") AS "vec
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
-«hierarchies/coverage 41»
+«hierarchies/coverage 44»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
-"kanon_run_consistency_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -3923,14 +3929,14 @@ SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_numbere
 -- evaluate/consistency/graph
 «hierarchies/nesting 39»
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS INT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" "counted"),
-«hierarchies/coverage 41»
+«hierarchies/coverage 44»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 1»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 1»
 «evaluate/consistency/summary 3»
-"kanon_run_consistency_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -3944,11 +3950,11 @@ WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 «evaluate/consistency/summary 1»
 "kanon_run_consistency_records" AS «hierarchies/range 6»,
 "kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS INT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" "counted"),
-«hierarchies/coverage 41»
+«hierarchies/coverage 44»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
-"kanon_run_consistency_domain1" AS «hierarchies/coverage 30»,
+"kanon_run_consistency_domain1" AS «hierarchies/coverage 32»,
 «frequency/population/ambiguous 11»
 «evaluate/consistency/summary 4»
 «evaluate/consistency/summary 5»
@@ -3959,7 +3965,7 @@ WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 SELECT CAST('0' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL)
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows3" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 17» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN(CASE WHEN "records" < "fewest_rows" THEN "records" ELSE "fewest_rows" END) AS "m0", MIN("fewest_rows") AS "m1", MIN("records") AS "m2", MIN("fewest_matches") AS "m3" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT "shown"."q0" AS "q0", "shown"."q1" AS "q1", 1 AS "value_code", 0 AS "reference_share", COALESCE("counted"."records", 0) AS "records", COALESCE("counted"."fewest_rows", 0) AS "fewest_rows", COALESCE(CAST("matches"."l1" AS INT), 0) AS "fewest_matches", 1 AS "row_count" FROM "kanon_run_consistency_shown" "shown" LEFT JOIN "kanon_run_consistency_counted" "counted" ON "shown"."place" = "counted"."place" LEFT JOIN "kanon_run_consistency_matches" "matches" ON "shown"."place" = CAST("matches"."l0" AS INT)) "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
--- «hierarchies/coverage 43»
+-- «hierarchies/coverage 46»
 (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('y' AS VARCHAR2(4000)) AS "l1", CAST('x' AS VARCHAR2(4000)) AS "l2", CAST('*' AS VARCHAR2(4000)) AS "l3" FROM DUAL
 UNION ALL
@@ -3967,17 +3973,17 @@ SELECT CAST('it''s' AS VARCHAR2(4000)) AS "l0", CAST('y' AS VARCHAR2(4000)) AS "
 UNION ALL
 SELECT CAST('b\' AS VARCHAR2(4000)) AS "l0", CAST('w' AS VARCHAR2(4000)) AS "l1", CAST('z' AS VARCHAR2(4000)) AS "l2", CAST('*' AS VARCHAR2(4000)) AS "l3" FROM DUAL)
 
--- «hierarchies/coverage 44»
+-- «hierarchies/coverage 47»
 (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT "v0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_raw0" GROUP BY "v0") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM "kanon_run_domain_sensitive0") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
--- «hierarchies/coverage 45»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup_sensitive0" "labels" JOIN (SELECT "v0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw0" GROUP BY "v0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+-- «hierarchies/coverage 48»
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."value_rows" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."value_rows" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup_sensitive0" "labels" JOIN "kanon_run_lookup_sensitive0" "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-"kanon_run_domain_sensitive0" AS «hierarchies/coverage 43»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 44»
-«hierarchies/coverage 45»;
+"kanon_run_domain_sensitive0" AS «hierarchies/coverage 46»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 47»
+«hierarchies/coverage 48»;
 
 -- «evaluate/achieved 18»
 "kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share", "group1", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group1") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group2") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share2" FROM (SELECT "counts"."value", "counts"."reference_count", "lookup"."c1" AS "group1", "lookup"."c2" AS "group2" FROM (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "value", COUNT(*) AS "reference_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))) "counts" LEFT JOIN "kanon_run_lookup_sensitive0" "lookup" ON ("counts"."value" = "lookup"."value" OR ("counts"."value" IS NULL AND "lookup"."value" IS NULL))) "value_counts")
@@ -3987,8 +3993,8 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 
 -- evaluate/achieved
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-"kanon_run_domain_sensitive0" AS «hierarchies/coverage 43»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 44»,
+"kanon_run_domain_sensitive0" AS «hierarchies/coverage 46»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 47»,
 «evaluate/achieved 18»
 «evaluate/achieved 19»;
 
@@ -4008,7 +4014,7 @@ SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
 «hierarchies/nesting 41»
-«hierarchies/coverage 45»;
+«hierarchies/coverage 48»;
 
 -- hierarchies/below_top
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
@@ -4041,19 +4047,19 @@ WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 21»,
 «hierarchies/nesting 44»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 46»
+-- «hierarchies/coverage 49»
 "kanon_run_lookup0" AS «hierarchies/nesting 45»,
 
--- «hierarchies/coverage 47»
+-- «hierarchies/coverage 50»
 (SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_downcoded0_people" GROUP BY "q1") "distinct_values") "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 43»
-«hierarchies/coverage 46»
-"kanon_run_lookup1" AS «hierarchies/coverage 47»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+«hierarchies/coverage 49»
+"kanon_run_lookup1" AS «hierarchies/coverage 50»
+«hierarchies/coverage 14»
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 25»
 WITH "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
@@ -4080,7 +4086,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "cover"."label" AS "label0" FROM "kanon_run_downcoded0_people" "vectors" JOIN "kanon_run_downcoded0_cover0" "cover" ON ("vectors"."q0" = "cover"."value" OR ("vectors"."q0" IS NULL AND "cover"."value" IS NULL))),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 47»,
+"kanon_run_lookup1" AS «hierarchies/coverage 50»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_downcoded0_classes") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
@@ -4100,7 +4106,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 46»
+«hierarchies/coverage 49»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4118,7 +4124,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 46»
+«hierarchies/coverage 49»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4141,7 +4147,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 43»
-«hierarchies/coverage 46»
+«hierarchies/coverage 49»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4156,7 +4162,7 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 43»
-«hierarchies/coverage 46»
+«hierarchies/coverage 49»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -4183,19 +4189,19 @@ WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 21»,
 «hierarchies/nesting 47»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 48»
+-- «hierarchies/coverage 51»
 "kanon_run_lookup0" AS «hierarchies/nesting 48»,
 
--- «hierarchies/coverage 49»
+-- «hierarchies/coverage 52»
 (SELECT "value", "value_rows", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", "value_rows", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT "q1" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_downcoded1_people" GROUP BY "q1") "distinct_values") "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 46»
-«hierarchies/coverage 48»
-"kanon_run_lookup1" AS «hierarchies/coverage 49»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+«hierarchies/coverage 51»
+"kanon_run_lookup1" AS «hierarchies/coverage 52»
+«hierarchies/coverage 14»
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/level_misses 27»
 WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
@@ -4210,7 +4216,7 @@ WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded1_classes") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 49»,
+"kanon_run_lookup1" AS «hierarchies/coverage 52»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT "lookup"."value" AS "value", 0 AS "label_level", COALESCE("lookup"."c0", 0) AS "label_number", (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup"."l0" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("lookup"."l0" AS VARCHAR2(4000)), '0'), '.') ELSE CAST("lookup"."l0" AS VARCHAR2(4000)) END) AS "label" FROM "kanon_run_lookup1" "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") "occurring" ON ("lookup"."value" = "occurring"."value" OR ("lookup"."value" IS NULL AND "occurring"."value" IS NULL)) UNION ALL SELECT "lookup"."value" AS "value", 1 AS "label_level", 0 AS "label_number", (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup"."l1" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("lookup"."l1" AS VARCHAR2(4000)), '0'), '.') ELSE CAST("lookup"."l1" AS VARCHAR2(4000)) END) AS "label" FROM "kanon_run_lookup1" "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") "occurring" ON ("lookup"."value" = "occurring"."value" OR ("lookup"."value" IS NULL AND "occurring"."value" IS NULL))),
@@ -4245,7 +4251,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 48»
+«hierarchies/coverage 51»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4263,7 +4269,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 48»
+«hierarchies/coverage 51»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4283,7 +4289,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 46»
-«hierarchies/coverage 48»
+«hierarchies/coverage 51»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4298,7 +4304,7 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 46»
-«hierarchies/coverage 48»
+«hierarchies/coverage 51»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -4311,17 +4317,17 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_minimal" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
 
--- «hierarchies/coverage 50»
-"kanon_run_lookup0" AS (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_consistent_people" GROUP BY "q0") "found" LEFT JOIN «hierarchies/coverage 11» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0"),
+-- «hierarchies/coverage 53»
+"kanon_run_lookup0" AS (SELECT "found"."value", "found"."value_rows", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT "q0" AS "value", CAST(SUM("row_count") AS INT) AS "value_rows" FROM "kanon_run_consistent_people" GROUP BY "q0") "found" LEFT JOIN «hierarchies/coverage 13» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0"),
 
 -- hierarchies/coverage
 «hierarchies/nesting 24»
-"kanon_run_domain0" AS «hierarchies/coverage 9»,
-«hierarchies/coverage 50»
-«hierarchies/coverage 21»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+"kanon_run_domain0" AS «hierarchies/coverage 11»,
+«hierarchies/coverage 53»
+«hierarchies/coverage 24»
+«hierarchies/coverage 14»
 UNION ALL
-«hierarchies/coverage 23»;
+«hierarchies/coverage 9»;
 
 -- «disclosure/attacks/consistent 10»
 "kanon_run_consistent_places0" AS (SELECT "value", "label", ROW_NUMBER() OVER (ORDER BY "sort") AS "place" FROM (SELECT "own"."value" AS "value", CAST("own"."l0" AS VARCHAR2(4000)) AS "label", CAST("positions"."l1" AS INT) AS "sort" FROM "kanon_run_lookup0" "own" JOIN "kanon_run_consistent_positions0" "positions" ON "own"."l0" = "positions"."l0" WHERE NOT "own"."value" IS NULL AND NOT "own"."l0" IS NULL) "sortable"),
@@ -4344,8 +4350,8 @@ UNION ALL
 -- disclosure/attacks/consistent
 «hierarchies/nesting 24»
 «disclosure/attacks/consistent 1»
-"kanon_run_domain0" AS «hierarchies/coverage 9»,
-«hierarchies/coverage 50»
+"kanon_run_domain0" AS «hierarchies/coverage 11»,
+«hierarchies/coverage 53»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL
@@ -4363,8 +4369,8 @@ SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('1' AS VARCHAR2(4000)) AS "l1" 
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 24»
-"kanon_run_domain0" AS «hierarchies/coverage 9»,
-«hierarchies/coverage 50»
+"kanon_run_domain0" AS «hierarchies/coverage 11»,
+«hierarchies/coverage 53»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL
@@ -4383,8 +4389,8 @@ SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('1' AS VARCHAR2(4000)) AS "l1" 
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 24»
-"kanon_run_domain0" AS «hierarchies/coverage 9»,
-«hierarchies/coverage 50»
+"kanon_run_domain0" AS «hierarchies/coverage 11»,
+«hierarchies/coverage 53»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
@@ -4404,8 +4410,8 @@ SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('1' AS VARCHAR2(4000)) AS "l1" 
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
-"kanon_run_domain0" AS «hierarchies/coverage 9»,
-«hierarchies/coverage 50»
+"kanon_run_domain0" AS «hierarchies/coverage 11»,
+«hierarchies/coverage 53»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL

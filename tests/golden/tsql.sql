@@ -74,10 +74,10 @@ SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELE
 «hierarchies/nesting 1»;
 
 -- «hierarchies/coverage 1»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup0] AS [labels] JOIN [kanon_scratch].[kanon_run_lookup0] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 
 -- «hierarchies/coverage 2»
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup1] AS [labels] JOIN [kanon_scratch].[kanon_run_lookup1] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
@@ -252,7 +252,7 @@ UNION ALL
 SELECT 1 AS [attribute], 3 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l3] AS [l3] FROM [kanon_scratch].[kanon_run_lookup1] WHERE NOT [l3] IS NULL GROUP BY [l3] HAVING COUNT_BIG(DISTINCT [l4]) > 1) AS [split];
 
 -- «hierarchies/coverage 3»
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL OR [labels].[l3] IS NULL OR [labels].[l4] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL OR [labels].[l3] IS NULL OR [labels].[l4] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL OR [labels].[l3] IS NULL OR [labels].[l4] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL OR [labels].[l3] IS NULL OR [labels].[l4] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup1] AS [labels] JOIN [kanon_scratch].[kanon_run_lookup1] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
@@ -345,7 +345,7 @@ UNION ALL
 SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l1] AS [l1] FROM [kanon_scratch].[kanon_run_lookup0] WHERE NOT [l1] IS NULL GROUP BY [l1] HAVING COUNT_BIG(DISTINCT [l2]) > 1) AS [split];
 
 -- hierarchies/coverage
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup0] AS [labels] JOIN [kanon_scratch].[kanon_run_lookup0] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -407,7 +407,7 @@ FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value]
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_lookup0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- «hierarchies/coverage 4»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup0] AS [labels] JOIN [kanon_scratch].[kanon_run_lookup0] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 
 -- hierarchies/coverage
 «hierarchies/coverage 4»;
@@ -541,7 +541,7 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_lookup1] AS 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup1] AS [labels] JOIN [kanon_scratch].[kanon_run_lookup1] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -609,7 +609,7 @@ FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value]
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_lookup2] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- «hierarchies/coverage 5»
-SELECT 2 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup2]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup2] AS [labels] JOIN (SELECT [q2] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q2]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+SELECT 2 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup2]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup2] AS [labels] JOIN [kanon_scratch].[kanon_run_lookup2] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 
 -- hierarchies/coverage
 «hierarchies/coverage 4»
@@ -1207,7 +1207,7 @@ FROM (SELECT [v1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] F
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_domain_sensitive1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l2] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/coverage
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup_sensitive1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup_sensitive1] AS [labels] JOIN (SELECT [v1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [v1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup_sensitive1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup_sensitive1] AS [labels] JOIN [kanon_scratch].[kanon_run_lookup_sensitive1] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_sensitive1"]', N'(the time)');
@@ -1472,9 +1472,6 @@ FROM [kanon_scratch].[kanon_run_raw] UNION ALL SELECT [q0], CAST(0 AS BIGINT) AS
 «hierarchies/lookup_rules 5»
 INTO [kanon_scratch].[kanon_run_lookup0]
 FROM (SELECT [value] AS [value], [value_rows] AS [value_rows], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_scratch].[kanon_run_known] GROUP BY [q0]) AS [distinct_values]) AS [labelled];
-
--- hierarchies/coverage
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_known] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_people0"]', N'(the time)');
@@ -2462,13 +2459,19 @@ UNION ALL
 -- «hierarchies/coverage 6»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 5»,
 
+-- «hierarchies/coverage 7»
+SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN [kanon_run_lookup0] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+
+-- «hierarchies/coverage 8»
+SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN [kanon_run_lookup1] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+
 -- hierarchies/coverage
 «hierarchies/blank_ends 1»
 «hierarchies/coverage 6»
 «hierarchies/blank_ends 9»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_external] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+«hierarchies/coverage 7»
 UNION ALL
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_external] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+«hierarchies/coverage 8»;
 
 -- «disclosure/attacks/level_misses 3»
 (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST((CAST([kanon_source].[age] AS NVARCHAR(MAX)) + N'') AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, N'0', N''), N'1', N''), N'2', N''), N'3', N''), N'4', N''), N'5', N''), N'6', N''), N'7', N''), N'8', N''), N'9', N'') IN (N'.', N'-.') THEN TRIM(TRAILING N'.' FROM TRIM(TRAILING N'0' FROM CAST((CAST([kanon_source].[age] AS NVARCHAR(MAX)) + N'') AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)) ELSE CAST((CAST([kanon_source].[age] AS NVARCHAR(MAX)) + N'') AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 END)
@@ -2637,40 +2640,43 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'y
 WITH [kanon_run_domain0] AS «hierarchies/blank_ends 11»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_domain0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
 
--- «hierarchies/coverage 7»
+-- «hierarchies/coverage 9»
 WITH [kanon_run_meanings] AS (SELECT CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], COUNT_BIG(*) AS [row_count] FROM [clinic].[visits_release] AS [kanon_source] GROUP BY CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2),
 
--- «hierarchies/coverage 9»
+-- «hierarchies/coverage 11»
 (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_domain0])
 
--- «hierarchies/coverage 8»
-[kanon_run_lookup0] AS (SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_meanings] GROUP BY [q0]) AS [found] LEFT JOIN «hierarchies/coverage 9» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
+-- «hierarchies/coverage 10»
+[kanon_run_lookup0] AS (SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_meanings] GROUP BY [q0]) AS [found] LEFT JOIN «hierarchies/coverage 11» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
+
+-- «hierarchies/coverage 12»
+SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN [kanon_run_lookup0] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 
 -- hierarchies/coverage
-«hierarchies/coverage 7»
+«hierarchies/coverage 9»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 8»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_meanings] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+«hierarchies/coverage 10»
+«hierarchies/coverage 12»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 7»
+«hierarchies/coverage 9»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 SELECT SUM(CASE WHEN [l1] <> N'*' THEN 1 ELSE 0 END) AS [others1] FROM [kanon_run_lookup0] AS [checked];
 
 -- «disclosure/attacks/counted 21»
 (SELECT [q0] AS [q0], [q1] AS [q1], SUM([held]) AS [people], CAST(SUM(CASE WHEN NOT [value_code] IS NULL AND [value_position] = 1 THEN [held] ELSE 0 END) AS FLOAT) / CAST(NULLIF(SUM(CASE WHEN NOT [value_code] IS NULL AND ([value_position] = 1 OR [value_position] > 1) THEN [held] ELSE 0 END), 0) AS FLOAT) AS [risk], CASE WHEN COUNT_BIG([value_code]) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS [exposed], CASE WHEN COUNT_BIG([value_code]) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS [beyond] FROM (SELECT [q0] AS [q0], [q1] AS [q1], [value_code] AS [value_code], [held] AS [held], ROW_NUMBER() OVER (PARTITION BY [q0], [q1] ORDER BY CASE WHEN CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END, [held] DESC) AS [value_position] FROM (SELECT [frequency].[q0] AS [q0], [frequency].[q1] AS [q1], [labels].[l1] AS [value_code], 0 AS [reference_share], SUM([frequency].[row_count]) AS [held] FROM «disclosure/attacks/counted 17» AS [frequency] JOIN [kanon_run_lookup0] AS [labels] ON EXISTS(SELECT [frequency].[value_code] INTERSECT SELECT [labels].[value]) GROUP BY [frequency].[q0], [frequency].[q1], [labels].[l1]) AS [held_values]) AS [ranked] GROUP BY [q0], [q1])
 
 -- disclosure/attacks/counted
-«hierarchies/coverage 7»
+«hierarchies/coverage 9»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there0], (SELECT SUM([own].[row_count]) FROM [kanon_run_meanings] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value])) AS [found0] FROM «disclosure/attacks/counted 21» AS [cases];
 
 -- disclosure/attacks/revealed
-«hierarchies/coverage 7»
+«hierarchies/coverage 9»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 21» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
 
 -- hierarchies/blank_ends
@@ -2711,16 +2717,16 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 UNION ALL
 «hierarchies/nesting 3»;
 
--- «hierarchies/coverage 10»
+-- «hierarchies/coverage 13»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 15»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 12»
-«hierarchies/coverage 10»
+«hierarchies/coverage 13»
 «hierarchies/blank_ends 16»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_joined_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+«hierarchies/coverage 7»
 UNION ALL
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_joined_people] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+«hierarchies/coverage 8»;
 
 -- «disclosure/attacks/level_misses 6»
 (SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], «disclosure/attacks/level_misses 3» COLLATE Latin1_General_BIN2 AS [q1], CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [p0], CAST«hierarchies/blank_ends 3» COLLATE Latin1_General_BIN2 AS [p1], COUNT_BIG(*) AS [row_count] FROM [clinic].[visits_release] AS [kanon_source] GROUP BY CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, «disclosure/attacks/level_misses 3» COLLATE Latin1_General_BIN2, CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CAST«hierarchies/blank_ends 3» COLLATE Latin1_General_BIN2)
@@ -2739,7 +2745,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 12»
-«hierarchies/coverage 10»
+«hierarchies/coverage 13»
 [kanon_run_joined_labels0] AS «disclosure/attacks/level_misses 6»
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_joined_labels0] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_joined_labels0] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
@@ -2755,7 +2761,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 5»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 10»
+«hierarchies/coverage 13»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
 [kanon_run_joined0_cover1] AS «disclosure/attacks/unknown 3»
@@ -2778,7 +2784,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 12»
-«hierarchies/coverage 10»
+«hierarchies/coverage 13»
 [kanon_run_joined_labels1] AS «disclosure/attacks/level_misses 9»
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_joined_labels1] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_joined_labels1] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
@@ -2791,7 +2797,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 8»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 10»
+«hierarchies/coverage 13»
 «disclosure/attacks/unknown 4»
 «disclosure/attacks/unknown 2»
 [kanon_run_joined1_cover1] AS «disclosure/attacks/unknown 5»
@@ -2842,7 +2848,7 @@ SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 12»
 [kanon_run_joined_each] AS (SELECT DISTINCT [q0], [q1] FROM [kanon_run_joined_people]),
-«hierarchies/coverage 10»
+«hierarchies/coverage 13»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -2862,7 +2868,7 @@ SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [
 -- disclosure/attacks/revealed
 «hierarchies/blank_ends 12»
 [kanon_run_joined_each] AS (SELECT DISTINCT [q0], [q1] FROM [kanon_run_joined_people]),
-«hierarchies/coverage 10»
+«hierarchies/coverage 13»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -2914,16 +2920,16 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 UNION ALL
 «hierarchies/nesting 3»;
 
--- «hierarchies/coverage 11»
+-- «hierarchies/coverage 14»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 21»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 18»
-«hierarchies/coverage 11»
+«hierarchies/coverage 14»
 «hierarchies/blank_ends 22»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_values_0__people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+«hierarchies/coverage 7»
 UNION ALL
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_values_0__people] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+«hierarchies/coverage 8»;
 
 -- «disclosure/attacks/level_misses 11»
 (SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], «disclosure/attacks/level_misses 3» COLLATE Latin1_General_BIN2 AS [q1], CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [p0], COUNT_BIG(*) AS [row_count] FROM [clinic].[visits_release] AS [kanon_source] GROUP BY CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, «disclosure/attacks/level_misses 3» COLLATE Latin1_General_BIN2, CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)
@@ -2942,7 +2948,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 18»
-«hierarchies/coverage 11»
+«hierarchies/coverage 14»
 [kanon_run_values_0__labels0] AS «disclosure/attacks/level_misses 11»
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_values_0__labels0] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_values_0__labels0] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
@@ -2958,7 +2964,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 10»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 11»
+«hierarchies/coverage 14»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
 [kanon_run_values_0_0_cover1] AS «disclosure/attacks/unknown 8»
@@ -2978,7 +2984,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 18»
-«hierarchies/coverage 11»
+«hierarchies/coverage 14»
 [kanon_run_values_0__labels1] AS «disclosure/attacks/level_misses 14»
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_values_0__labels1] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_values_0__labels1] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
@@ -2991,7 +2997,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 13»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 11»
+«hierarchies/coverage 14»
 «disclosure/attacks/unknown 9»
 «disclosure/attacks/unknown 7»
 [kanon_run_values_0_1_cover1] AS «disclosure/attacks/unknown 10»
@@ -3042,7 +3048,7 @@ SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 18»
 [kanon_run_values_0__each] AS (SELECT DISTINCT [q0], [q1] FROM [kanon_run_values_0__people]),
-«hierarchies/coverage 11»
+«hierarchies/coverage 14»
 «disclosure/attacks/counted 36»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 37»
@@ -3062,7 +3068,7 @@ SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [
 -- disclosure/attacks/revealed
 «hierarchies/blank_ends 18»
 [kanon_run_values_0__each] AS (SELECT DISTINCT [q0], [q1] FROM [kanon_run_values_0__people]),
-«hierarchies/coverage 11»
+«hierarchies/coverage 14»
 «disclosure/attacks/counted 36»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 37»
@@ -3159,16 +3165,16 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 UNION ALL
 «hierarchies/nesting 3»;
 
--- «hierarchies/coverage 12»
+-- «hierarchies/coverage 15»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 26»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 24»
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 «hierarchies/blank_ends 27»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_placed_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+«hierarchies/coverage 7»
 UNION ALL
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_placed_people] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+«hierarchies/coverage 8»;
 
 -- «disclosure/attacks/level_misses 15»
 WITH [kanon_run_placed0] AS «disclosure/attacks/level_misses 6»,
@@ -3184,7 +3190,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 24»
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 [kanon_run_placed0] AS «disclosure/attacks/level_misses 6»
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_placed0] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_placed0] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
@@ -3200,7 +3206,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 15»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
 [kanon_run_placed0_cover1] AS «disclosure/attacks/unknown 13»
@@ -3220,7 +3226,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 24»
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 «disclosure/attacks/level_differences 2»
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_placed1] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_placed1] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
@@ -3233,7 +3239,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 17»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 14»
 «disclosure/attacks/unknown 12»
 [kanon_run_placed1_cover1] AS «disclosure/attacks/unknown 15»
@@ -3253,7 +3259,7 @@ SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [
 
 -- frequency/all_found
 «hierarchies/blank_ends 24»
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 12»
 «frequency/all_found 1»
 «disclosure/attacks/level_differences 2»
@@ -3285,7 +3291,7 @@ SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [
 
 -- disclosure/attacks/position_cells
 «hierarchies/blank_ends 24»
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -3297,7 +3303,7 @@ SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [
 
 -- disclosure/attacks/position_revealed
 «hierarchies/blank_ends 24»
-«hierarchies/coverage 12»
+«hierarchies/coverage 15»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -3342,16 +3348,16 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 UNION ALL
 «hierarchies/nesting 3»;
 
--- «hierarchies/coverage 13»
+-- «hierarchies/coverage 16»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 32»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 29»
-«hierarchies/coverage 13»
+«hierarchies/coverage 16»
 «hierarchies/blank_ends 33»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_ordered_values] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+«hierarchies/coverage 7»
 UNION ALL
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_ordered_values] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+«hierarchies/coverage 8»;
 
 -- «disclosure/attacks/level_misses 18»
 (SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], «disclosure/attacks/level_misses 3» COLLATE Latin1_General_BIN2 AS [q1], COUNT_BIG(*) AS [row_count] FROM [clinic].[visits_release] AS [kanon_source] GROUP BY CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, «disclosure/attacks/level_misses 3» COLLATE Latin1_General_BIN2)
@@ -3364,13 +3370,13 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 29»
-«hierarchies/coverage 13»
+«hierarchies/coverage 16»
 [kanon_run_ordered_labels] AS «disclosure/attacks/level_misses 18»
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_ordered_labels] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_ordered_labels] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
 -- disclosure/attacks/order
 «hierarchies/blank_ends 29»
-«hierarchies/coverage 13»
+«hierarchies/coverage 16»
 [kanon_run_ordered_labels] AS «disclosure/attacks/level_misses 18»,
 [kanon_run_ordered_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 4» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_ordered_labels]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
 [kanon_run_lookup1] AS «hierarchies/blank_ends 34»,
@@ -3412,19 +3418,16 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 UNION ALL
 «hierarchies/nesting 3»;
 
--- «hierarchies/coverage 14»
+-- «hierarchies/coverage 17»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 37»,
-
--- «hierarchies/coverage 15»
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistent_people] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 35»
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 «hierarchies/blank_ends 38»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistent_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+«hierarchies/coverage 7»
 UNION ALL
-«hierarchies/coverage 15»;
+«hierarchies/coverage 8»;
 
 -- «disclosure/attacks/level_misses 19»
 WITH [kanon_run_consistent_rows] AS «disclosure/attacks/level_misses 18»,
@@ -3440,7 +3443,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 35»
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 [kanon_run_consistent_rows] AS «disclosure/attacks/level_misses 18»
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_consistent_rows] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_consistent_rows] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
@@ -3474,7 +3477,7 @@ SELECT (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistent_people])
 -- disclosure/attacks/consistent
 «hierarchies/blank_ends 35»
 «disclosure/attacks/consistent 1»
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -3487,7 +3490,7 @@ SELECT TOP 50001 [own], [low], [high], [place], MIN([released]) AS [released], S
 
 -- disclosure/attacks/graph
 «hierarchies/blank_ends 35»
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -3504,7 +3507,7 @@ SELECT (SELECT SUM([row_count]) FROM [kanon_run_consistent_people]) AS [examined
 
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 35»
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
@@ -3515,7 +3518,7 @@ SELECT (SELECT SUM([row_count]) FROM [kanon_run_consistent_people]) AS [examined
 
 -- disclosure/attacks/revealed
 «hierarchies/blank_ends 35»
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -3533,7 +3536,7 @@ SELECT (SELECT SUM([row_count]) FROM [kanon_run_consistent_rows]) AS [examined],
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -3543,7 +3546,7 @@ SELECT (SELECT SUM([row_count]) FROM [kanon_run_consistent_rows]) AS [examined],
 
 -- disclosure/attacks/revealed
 «hierarchies/blank_ends 35»
-«hierarchies/coverage 14»
+«hierarchies/coverage 17»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -3585,23 +3588,23 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 «hierarchies/blank_ends 41»
 «hierarchies/nesting 2»;
 
--- «hierarchies/coverage 16»
+-- «hierarchies/coverage 18»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 42»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 40»
-«hierarchies/coverage 16»
+«hierarchies/coverage 18»
 «hierarchies/blank_ends 44»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_minimal0_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+«hierarchies/coverage 12»
 UNION ALL
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_minimal0_people] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+«hierarchies/coverage 8»;
 
 -- «frequency/all_found 5»
 [kanon_run_lookup1] AS «hierarchies/blank_ends 45»,
 
 -- frequency/all_found
 «hierarchies/blank_ends 40»
-«hierarchies/coverage 16»
+«hierarchies/coverage 18»
 «frequency/all_found 5»
 [kanon_run_minimal0_labels] AS «disclosure/attacks/level_misses 11»
 SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], (SELECT SUM([own].[row_count]) FROM [kanon_run_minimal0_people] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value])) AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], (SELECT SUM([own].[row_count]) FROM [kanon_run_minimal0_labels] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_minimal0_labels]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_minimal0_labels]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_minimal0_labels]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value])) AS [found1];
@@ -3640,7 +3643,7 @@ SELECT TOP 10001 [class_number], [value_number], [missing], [protected_value], [
 
 -- disclosure/attacks/cells
 «hierarchies/blank_ends 40»
-«hierarchies/coverage 16»
+«hierarchies/coverage 18»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -3648,7 +3651,7 @@ SELECT TOP 10001 [class_number], [cell_rows] FROM (SELECT [classes].[class_numbe
 
 -- disclosure/attacks/cells
 «hierarchies/blank_ends 40»
-«hierarchies/coverage 16»
+«hierarchies/coverage 18»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -3684,16 +3687,16 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 «hierarchies/blank_ends 47»
 «hierarchies/nesting 2»;
 
--- «hierarchies/coverage 17»
+-- «hierarchies/coverage 19»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 48»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 46»
-«hierarchies/coverage 17»
+«hierarchies/coverage 19»
 «hierarchies/blank_ends 49»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_guessed0__people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+«hierarchies/coverage 12»
 UNION ALL
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_guessed0__people] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+«hierarchies/coverage 8»;
 
 -- «disclosure/attacks/level_misses 23»
 WITH [kanon_run_guessed0__labels0] AS «disclosure/attacks/level_misses 11»,
@@ -3722,7 +3725,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
-«hierarchies/coverage 17»
+«hierarchies/coverage 19»
 «disclosure/attacks/unknown 16»
 «disclosure/attacks/unknown 18»
 [kanon_run_guessed0_0_cover1] AS «disclosure/attacks/unknown 19»
@@ -3733,7 +3736,7 @@ SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [
 
 -- disclosure/attacks/guessed
 «hierarchies/blank_ends 46»
-«hierarchies/coverage 17»
+«hierarchies/coverage 19»
 «disclosure/attacks/unknown 18»
 [kanon_run_guessed0__labels0] AS «disclosure/attacks/level_misses 11»,
 [kanon_run_guessed0__each] AS (SELECT DISTINCT [q0], [q1] FROM [kanon_run_guessed0__people]),
@@ -3834,31 +3837,34 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_domain1] AS [checked] WHERE 
 «hierarchies/blank_ends 52»
 «hierarchies/nesting 2»;
 
--- «hierarchies/coverage 18»
+-- «hierarchies/coverage 20»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 53»,
 
--- «hierarchies/coverage 20»
+-- «hierarchies/coverage 22»
 (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_domain1])
 
--- «hierarchies/coverage 19»
-(SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_known] GROUP BY [q1]) AS [found] LEFT JOIN «hierarchies/coverage 20» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
+-- «hierarchies/coverage 21»
+(SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_known] GROUP BY [q1]) AS [found] LEFT JOIN «hierarchies/coverage 22» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
+
+-- «hierarchies/coverage 23»
+SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN [kanon_run_lookup1] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
-«hierarchies/coverage 18»
+«hierarchies/coverage 20»
 [kanon_run_domain1] AS «hierarchies/blank_ends 54»,
-[kanon_run_lookup1] AS «hierarchies/coverage 19»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_known] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+[kanon_run_lookup1] AS «hierarchies/coverage 21»
+«hierarchies/coverage 12»
 UNION ALL
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_known] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+«hierarchies/coverage 23»;
 
 -- «frequency/population/ambiguous 1»
 [kanon_run_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 
 -- «frequency/population/ambiguous 2»
-[kanon_run_lookup1] AS «hierarchies/coverage 19»,
+[kanon_run_lookup1] AS «hierarchies/coverage 21»,
 
 -- «frequency/population/ambiguous 3»
 (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label])
@@ -3867,7 +3873,7 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [doma
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
-«hierarchies/coverage 18»
+«hierarchies/coverage 20»
 «frequency/population/ambiguous 1»
 [kanon_run_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 2»
@@ -3892,7 +3898,7 @@ SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) 
 «hierarchies/range 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
-«hierarchies/coverage 18»
+«hierarchies/coverage 20»
 [kanon_run_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 2»
 [kanon_run_classes] AS «frequency/all_found 6»
@@ -3915,7 +3921,7 @@ WITH [kanon_run_classes] AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
-«hierarchies/coverage 18»
+«hierarchies/coverage 20»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 2»
 [kanon_run_domain1] AS «hierarchies/blank_ends 54»,
@@ -3934,7 +3940,7 @@ SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_classes] WHERE [is_top] = 1) AS [top
 WITH [kanon_run_population1] AS «hierarchies/range 4»,
 «frequency/population/overlap 1»
 «hierarchies/blank_ends 51»
-«hierarchies/coverage 18»
+«hierarchies/coverage 20»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3996,10 +4002,10 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_widths_domain1] AS [checked]
 «hierarchies/blank_ends 56»
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_widths_lookup0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
 
--- «hierarchies/coverage 21»
+-- «hierarchies/coverage 24»
 [kanon_run_widths_lookup0] AS «hierarchies/blank_ends 57»,
 
--- «hierarchies/coverage 22»
+-- «hierarchies/coverage 25»
 [kanon_run_widths_lookup1] AS (SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_widths_known] GROUP BY [q1]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_widths_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
@@ -4007,12 +4013,12 @@ SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELE
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/blank_ends 55»
-«hierarchies/coverage 21»
+«hierarchies/coverage 24»
 [kanon_run_widths_domain1] AS «hierarchies/blank_ends 54»,
-«hierarchies/coverage 22»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_widths_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_widths_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_widths_known] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+«hierarchies/coverage 25»
+SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_widths_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_widths_lookup0] AS [labels] JOIN [kanon_run_widths_lookup0] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_widths_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_widths_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_widths_known] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_widths_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_widths_lookup1] AS [labels] JOIN [kanon_run_widths_lookup1] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
 -- «evaluate/achieved 10»
 WITH [kanon_run_persons0] AS «frequency/population/moving 1»,
@@ -4049,7 +4055,7 @@ WITH [kanon_run_persons0] AS «frequency/population/moving 1»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
-«hierarchies/coverage 18»
+«hierarchies/coverage 20»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -4064,9 +4070,9 @@ WITH [kanon_run_persons0] AS «frequency/population/moving 1»,
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/blank_ends 55»
-«hierarchies/coverage 21»
+«hierarchies/coverage 24»
 [kanon_run_widths_domain1] AS «hierarchies/blank_ends 54»,
-«hierarchies/coverage 22»
+«hierarchies/coverage 25»
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MIN([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN [m1] >= 5 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN [m1] >= 5 THEN 0 ELSE [class_rows] END) AS [violating_rows1], MIN([m2]) AS [worst2], SUM(CASE WHEN [m2] IS NULL THEN 1 ELSE 0 END) AS [unbounded2], SUM(CASE WHEN [m2] > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS [violating_classes2], SUM(CASE WHEN [m2] > 1.20000000000000016e-08 THEN 0 ELSE [class_rows] END) AS [violating_rows2], MAX(CASE WHEN [m3] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m3] AS FLOAT) END) AS [worst3], SUM(CASE WHEN CASE WHEN [m3] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m3] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded3], SUM(CASE WHEN [m3] >= [class_size] AND [m3] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m3] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m3] AS FLOAT) THEN 0 ELSE 1 END) AS [violating_classes3], SUM(CASE WHEN [m3] >= [class_size] AND [m3] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m3] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m3] AS FLOAT) THEN 0 ELSE [class_rows] END) AS [violating_rows3] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], [m2] AS [m2], [m3] AS [m3], CASE WHEN ([m0] >= 3) AND ([m1] >= 5) AND ([m2] > 1.20000000000000016e-08) AND ([m3] >= [class_size] AND [m3] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m3] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m3] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [widened].*, 1.20000000000000000e+01 * (1 - [class_loss]) - 3.00000000000000000e+00 * CASE WHEN [m2_own] >= 5 THEN 0 WHEN [m2_own] > 0 THEN 1 / CAST([m2_own] AS FLOAT) ELSE 1 END AS [m2] FROM (SELECT [classes].[k0] AS [k0], [classes].[k1] AS [k1], [classes].[class_rows] AS [class_rows], [classes].[class_size] AS [class_size], [classes].[m0] AS [m0], [classes].[m1] AS [m1], [classes].[m2_own] AS [m2_own], [classes].[m3] AS [m3], CAST«evaluate/achieved 15» / 1.38629436111989057e+00 AS [class_loss] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [base].[x0] AS [x0], [base].[x1] AS [x1], [values0].[m0] AS [m0], [values0].[m1] AS [m1], [values0].[m2_own] AS [m2_own], [values1].[m3] AS [m3] FROM (SELECT [q0] AS [k0], [q1] AS [k1], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_size], MIN(CAST(CAST([q0] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x0], MIN(CAST(CAST([q1] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x1] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1]) AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MIN([x0]) AS [x0], MIN([x1]) AS [x1], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m1], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m2_own] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [x0] AS [x0], [x1] AS [x1] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN(CAST(CAST([q0] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x0], MIN(CAST(CAST([q1] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x1] FROM «evaluate/achieved 16» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1]) JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MIN([x0]) AS [x0], MIN([x1]) AS [x1], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m3] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [x0] AS [x0], [x1] AS [x1] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN(CAST(CAST([q0] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x0], MIN(CAST(CAST([q1] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x1] FROM «evaluate/achieved 17» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values1] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values1].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values1].[k1])) AS [classes] LEFT JOIN «evaluate/achieved 18» AS [sizes0] ON [classes].[x0] = [sizes0].[code] LEFT JOIN «evaluate/achieved 19» AS [sizes1] ON [classes].[x1] = [sizes1].[code]) AS [widened]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
 
 -- verbs/warnings/repeats
@@ -4092,30 +4098,30 @@ SELECT COUNT_BIG(*) AS [out_of_range] FROM (SELECT DISTINCT [q0] AS [value] FROM
 «hierarchies/blank_ends 58»
 «hierarchies/nesting 2»;
 
--- «hierarchies/coverage 23»
+-- «hierarchies/coverage 26»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 59»,
 
--- «hierarchies/coverage 24»
-(SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_population0] GROUP BY [q1]) AS [found] LEFT JOIN «hierarchies/coverage 20» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
+-- «hierarchies/coverage 27»
+(SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_population0] GROUP BY [q1]) AS [found] LEFT JOIN «hierarchies/coverage 22» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
 «hierarchies/range 1»
-«hierarchies/coverage 23»
+«hierarchies/coverage 26»
 [kanon_run_domain1] AS «hierarchies/blank_ends 54»,
-[kanon_run_lookup1] AS «hierarchies/coverage 24»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_population0] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+[kanon_run_lookup1] AS «hierarchies/coverage 27»
+«hierarchies/coverage 12»
 UNION ALL
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_population0] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+«hierarchies/coverage 23»;
 
 -- «frequency/all_found 10»
-[kanon_run_lookup1] AS «hierarchies/coverage 24»,
+[kanon_run_lookup1] AS «hierarchies/coverage 27»,
 
 -- «frequency/all_found 11»
 (SELECT [labelled].*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS [is_top] FROM «frequency/all_found 7» AS [labelled])
 
 -- frequency/all_found
 «hierarchies/range 1»
-«hierarchies/coverage 23»
+«hierarchies/coverage 26»
 [kanon_run_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/all_found 10»
 [kanon_run_classes] AS «frequency/all_found 11»
@@ -4126,7 +4132,7 @@ SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[census] AS [whole]) AS 
 
 -- evaluate/achieved
 «hierarchies/range 1»
-«hierarchies/coverage 23»
+«hierarchies/coverage 26»
 [kanon_run_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 [kanon_run_classes] AS «frequency/all_found 11»,
 «frequency/population/overlap 2»
@@ -4209,7 +4215,7 @@ SELECT COUNT_BIG(*) AS [unknown_rows] FROM [clinic].[other] AS [checked] WHERE [
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
-«hierarchies/coverage 18»
+«hierarchies/coverage 20»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -4224,9 +4230,9 @@ SELECT COUNT_BIG(*) AS [unknown_rows] FROM [clinic].[other] AS [checked] WHERE [
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/blank_ends 55»
-«hierarchies/coverage 21»
+«hierarchies/coverage 24»
 [kanon_run_widths_domain1] AS «hierarchies/blank_ends 54»,
-«hierarchies/coverage 22»
+«hierarchies/coverage 25»
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], MAX([all_size]) AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 5 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 5 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MIN([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN [m1] > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN [m1] > 1.20000000000000016e-08 THEN 0 ELSE [class_rows] END) AS [violating_rows1], MAX(CASE WHEN [m2] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m2] AS FLOAT) END) AS [worst2], SUM(CASE WHEN CASE WHEN [m2] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m2] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded2], SUM(CASE WHEN [m2] >= [class_size] AND [m2] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m2] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m2] AS FLOAT) THEN 0 ELSE 1 END) AS [violating_classes2], SUM(CASE WHEN [m2] >= [class_size] AND [m2] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m2] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m2] AS FLOAT) THEN 0 ELSE [class_rows] END) AS [violating_rows2] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [all_size] AS [all_size], [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], [m2] AS [m2], CASE WHEN ([m0] >= 5) AND ([m1] > 1.20000000000000016e-08) AND ([m2] >= [class_size] AND [m2] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m2] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m2] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [widened].*, 1.20000000000000000e+01 * (1 - [class_loss]) - 3.00000000000000000e+00 * CASE WHEN [m1_own] >= 5 THEN 0 WHEN [m1_own] > 0 THEN 1 / CAST([m1_own] AS FLOAT) ELSE 1 END AS [m1] FROM (SELECT [classes].[k0] AS [k0], [classes].[k1] AS [k1], [classes].[class_rows] AS [class_rows], [classes].[class_size] AS [class_size], [classes].[all_size] AS [all_size], [classes].[m0] AS [m0], [classes].[m1_own] AS [m1_own], [classes].[m2] AS [m2], CAST«evaluate/achieved 15» / 1.38629436111989057e+00 AS [class_loss] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [base].[all_size] AS [all_size], [base].[x0] AS [x0], [base].[x1] AS [x1], [values0].[m0] AS [m0], [values0].[m1_own] AS [m1_own], [values1].[m2] AS [m2] FROM (SELECT [q0] AS [k0], [q1] AS [k1], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], COUNT_BIG(DISTINCT [unit]) AS [class_size], SUM(COUNT_BIG(DISTINCT [unit])) OVER () AS [all_size], MIN(CAST(CAST([q0] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x0], MIN(CAST(CAST([q1] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x1] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], [checked].[person] AS [unit], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1]) AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MIN([x0]) AS [x0], MIN([x1]) AS [x1], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m1_own] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [x0] AS [x0], [x1] AS [x1] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN(CAST(CAST([q0] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x0], MIN(CAST(CAST([q1] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x1] FROM «evaluate/achieved 16» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1]) JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MIN([x0]) AS [x0], MIN([x1]) AS [x1], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m2] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [x0] AS [x0], [x1] AS [x1] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN(CAST(CAST([q0] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x0], MIN(CAST(CAST([q1] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [x1] FROM «evaluate/achieved 17» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values1] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values1].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values1].[k1])) AS [classes] LEFT JOIN «evaluate/achieved 18» AS [sizes0] ON [classes].[x0] = [sizes0].[code] LEFT JOIN «evaluate/achieved 19» AS [sizes1] ON [classes].[x1] = [sizes1].[code]) AS [widened]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
 
 -- engines/scratch/record
@@ -4335,10 +4341,10 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_beliefs0_domain1] AS [checke
 «hierarchies/blank_ends 60»
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_beliefs0_lookup0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
 
--- «hierarchies/coverage 25»
+-- «hierarchies/coverage 28»
 [kanon_run_beliefs0_lookup0] AS «hierarchies/blank_ends 61»,
 
--- «hierarchies/coverage 26»
+-- «hierarchies/coverage 29»
 (SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_beliefs0_vectors] GROUP BY [q1]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_beliefs0_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
@@ -4346,18 +4352,18 @@ SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELE
 «hierarchies/range 12»
 «hierarchies/range 13»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
-«hierarchies/coverage 25»
+«hierarchies/coverage 28»
 [kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 54»,
-[kanon_run_beliefs0_lookup1] AS «hierarchies/coverage 26»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs0_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs0_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_beliefs0_vectors] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+[kanon_run_beliefs0_lookup1] AS «hierarchies/coverage 29»
+SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs0_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs0_lookup0] AS [labels] JOIN [kanon_run_beliefs0_lookup0] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs0_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs0_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_beliefs0_vectors] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs0_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs0_lookup1] AS [labels] JOIN [kanon_run_beliefs0_lookup1] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
 -- «frequency/population/ambiguous 4»
 [kanon_run_beliefs0_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_beliefs0_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_beliefs0_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_beliefs0_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 
 -- «frequency/population/ambiguous 5»
-[kanon_run_beliefs0_lookup1] AS «hierarchies/coverage 26»,
+[kanon_run_beliefs0_lookup1] AS «hierarchies/coverage 29»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_beliefs0_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_beliefs0_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_beliefs0_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label])
@@ -4367,7 +4373,7 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs0_lookup1])
 «hierarchies/range 12»
 «hierarchies/range 13»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
-«hierarchies/coverage 25»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 4»
 [kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 5»
@@ -4399,7 +4405,7 @@ SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) 
 «hierarchies/range 12»
 «hierarchies/range 13»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
-«hierarchies/coverage 25»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -4440,7 +4446,7 @@ SELECT COUNT_BIG(*) AS [shared] FROM (SELECT COUNT_BIG(*) AS [class_count] FROM 
 «hierarchies/range 12»
 «hierarchies/range 13»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
-«hierarchies/coverage 25»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -4472,7 +4478,7 @@ SELECT CASE WHEN [persons] >= 5 THEN [prior_tenth] END AS [prior_from], CASE WHE
 «hierarchies/range 12»
 «hierarchies/range 13»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
-«hierarchies/coverage 25»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -4528,28 +4534,28 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_beliefs1_domain1] AS [checke
 «hierarchies/blank_ends 62»
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_beliefs1_lookup0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
 
--- «hierarchies/coverage 27»
+-- «hierarchies/coverage 30»
 [kanon_run_beliefs1_lookup0] AS «hierarchies/blank_ends 63»,
 
--- «hierarchies/coverage 28»
+-- «hierarchies/coverage 31»
 (SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_beliefs1_vectors] GROUP BY [q1]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_beliefs1_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
 «hierarchies/range 14»
 «hierarchies/range 15»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
-«hierarchies/coverage 27»
+«hierarchies/coverage 30»
 [kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 54»,
-[kanon_run_beliefs1_lookup1] AS «hierarchies/coverage 28»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs1_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs1_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_beliefs1_vectors] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+[kanon_run_beliefs1_lookup1] AS «hierarchies/coverage 31»
+SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs1_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs1_lookup0] AS [labels] JOIN [kanon_run_beliefs1_lookup0] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs1_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs1_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_beliefs1_vectors] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs1_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs1_lookup1] AS [labels] JOIN [kanon_run_beliefs1_lookup1] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
 -- «frequency/population/ambiguous 7»
 [kanon_run_beliefs1_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_beliefs1_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_beliefs1_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_beliefs1_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 
 -- «frequency/population/ambiguous 8»
-[kanon_run_beliefs1_lookup1] AS «hierarchies/coverage 28»,
+[kanon_run_beliefs1_lookup1] AS «hierarchies/coverage 31»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_beliefs1_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_beliefs1_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_beliefs1_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label])
@@ -4558,7 +4564,7 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs1_lookup1])
 «hierarchies/range 14»
 «hierarchies/range 15»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
-«hierarchies/coverage 27»
+«hierarchies/coverage 30»
 «frequency/population/ambiguous 7»
 [kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 8»
@@ -4589,7 +4595,7 @@ SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) 
 «hierarchies/range 14»
 «hierarchies/range 15»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
-«hierarchies/coverage 27»
+«hierarchies/coverage 30»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -4629,7 +4635,7 @@ SELECT COUNT_BIG(*) AS [shared] FROM (SELECT COUNT_BIG(*) AS [class_count] FROM 
 «hierarchies/range 14»
 «hierarchies/range 15»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
-«hierarchies/coverage 27»
+«hierarchies/coverage 30»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -4654,7 +4660,7 @@ SELECT CASE WHEN [persons] >= 5 THEN [prior_tenth] END AS [prior_from], CASE WHE
 «hierarchies/range 14»
 «hierarchies/range 15»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
-«hierarchies/coverage 27»
+«hierarchies/coverage 30»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -4679,7 +4685,7 @@ SELECT SUM([people]) AS [people], SUM([exposed_persons]) AS [exposed_persons], S
 «hierarchies/range 12»
 «hierarchies/range 13»
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
-«hierarchies/coverage 25»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -4700,7 +4706,7 @@ SELECT SUM([people]) AS [people], SUM([exposed_persons]) AS [exposed_persons], S
 [kanon_run_beliefs1_counted_source] AS «hierarchies/range 11»,
 «hierarchies/range 15»
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
-«hierarchies/coverage 27»
+«hierarchies/coverage 30»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -4747,33 +4753,33 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_consistency_domain1] AS [che
 «hierarchies/blank_ends 65»
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_consistency_lookup0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
 
--- «hierarchies/coverage 29»
+-- «hierarchies/coverage 32»
 [kanon_run_consistency_lookup0] AS «hierarchies/blank_ends 66»,
 
--- «hierarchies/coverage 30»
+-- «hierarchies/coverage 33»
 (SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q1] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_consistency_records] GROUP BY [q1]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_consistency_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 64»
-«hierarchies/coverage 29»
+«hierarchies/coverage 32»
 [kanon_run_consistency_domain1] AS «hierarchies/blank_ends 54»,
-[kanon_run_consistency_lookup1] AS «hierarchies/coverage 30»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_consistency_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistency_records] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+[kanon_run_consistency_lookup1] AS «hierarchies/coverage 33»
+SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_consistency_lookup0] AS [labels] JOIN [kanon_run_consistency_lookup0] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_consistency_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistency_records] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_consistency_lookup1] AS [labels] JOIN [kanon_run_consistency_lookup1] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
 -- «frequency/population/ambiguous 10»
 [kanon_run_consistency_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_consistency_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_consistency_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_consistency_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 
 -- «frequency/population/ambiguous 11»
-[kanon_run_consistency_lookup1] AS «hierarchies/coverage 30»,
+[kanon_run_consistency_lookup1] AS «hierarchies/coverage 33»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_consistency_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_consistency_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_consistency_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label])
 
 -- frequency/population/ambiguous
 «hierarchies/blank_ends 64»
-«hierarchies/coverage 29»
+«hierarchies/coverage 32»
 «frequency/population/ambiguous 10»
 [kanon_run_consistency_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 11»
@@ -4787,7 +4793,7 @@ SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) 
 
 -- frequency/all_found
 «hierarchies/blank_ends 64»
-«hierarchies/coverage 29»
+«hierarchies/coverage 32»
 [kanon_run_consistency_domain1] AS «hierarchies/blank_ends 54»,
 «frequency/population/ambiguous 11»
 [kanon_run_consistency_rows] AS «frequency/all_found 12»
@@ -4843,7 +4849,7 @@ SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_numbered] AS [vectors]) 
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-«hierarchies/coverage 29»
+«hierarchies/coverage 32»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4858,7 +4864,7 @@ SELECT (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistency_numbere
 -- evaluate/consistency/graph
 «hierarchies/blank_ends 64»
 «evaluate/consistency/sizes 1»
-«hierarchies/coverage 29»
+«hierarchies/coverage 32»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 2»
@@ -4879,7 +4885,7 @@ WITH [kanon_run_consistency_classes] AS «frequency/all_found 6»,
 «evaluate/consistency/summary 1»
 [kanon_run_consistency_records] AS «hierarchies/range 6»,
 «evaluate/consistency/sizes 1»
-«hierarchies/coverage 29»
+«hierarchies/coverage 32»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4906,20 +4912,20 @@ SELECT CAST(N'b\' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'
 WITH [kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 67»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_domain_sensitive0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l2] COLLATE Latin1_General_BIN2, 1) = N' ';
 
--- «hierarchies/coverage 31»
+-- «hierarchies/coverage 34»
 WITH [kanon_run_raw0] AS (SELECT CAST([original].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [v0], COUNT_BIG(*) AS [row_count] FROM [clinic].[visits] AS [original] GROUP BY CAST([original].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2),
 
--- «hierarchies/coverage 32»
+-- «hierarchies/coverage 35»
 (SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[d1], 0) AS [d1], COALESCE([labelled].[s1], 1) AS [s1], [labelled].[l2], COALESCE([labelled].[c2], 0) AS [c2], COALESCE([labelled].[s2], 1) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [v0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_raw0] GROUP BY [v0]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2] AS [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2] FROM [kanon_run_domain_sensitive0]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
--- «hierarchies/coverage 33»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup_sensitive0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup_sensitive0] AS [labels] JOIN (SELECT [v0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_raw0] GROUP BY [v0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+-- «hierarchies/coverage 36»
+SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup_sensitive0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[value_rows] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[value_rows] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup_sensitive0] AS [labels] JOIN [kanon_run_lookup_sensitive0] AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 
 -- hierarchies/coverage
-«hierarchies/coverage 31»
+«hierarchies/coverage 34»
 [kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 67»,
-[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 32»
-«hierarchies/coverage 33»;
+[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 35»
+«hierarchies/coverage 36»;
 
 -- «evaluate/achieved 21»
 [kanon_run_reference0] AS (SELECT [value] AS [reference_value], COALESCE(CAST([reference_count] AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [reference_share], [group1], COALESCE(CAST(SUM([reference_count]) OVER (PARTITION BY [group1]) AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [group_share1], [group2], COALESCE(CAST(SUM([reference_count]) OVER (PARTITION BY [group2]) AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [group_share2] FROM (SELECT [counts].[value] AS [value], [counts].[reference_count] AS [reference_count], [lookup].[c1] AS [group1], [lookup].[c2] AS [group2] FROM «evaluate/achieved 8» AS [counts] LEFT JOIN [kanon_run_lookup_sensitive0] AS [lookup] ON EXISTS(SELECT [counts].[value] INTERSECT SELECT [lookup].[value])) AS [value_counts])
@@ -4928,9 +4934,9 @@ SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup_sensitive0]
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN (NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], CASE WHEN SUM([value_count]) > 0 AND SUM(CASE WHEN [value_count] > 0 AND [group1] IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 7» / 3 ELSE NULL END AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [group1] AS [group1], [group_share1] AS [group_share1], [group2] AS [group2], [group_share2] AS [group_share2], SUM([value_count]) OVER (PARTITION BY [k0], [k1]) AS [class_total], SUM([value_count]) OVER (PARTITION BY [k0], [k1], [group1]) AS [group_total1], SUM([value_count]) OVER (PARTITION BY [k0], [k1], [group2]) AS [group_total2] FROM (SELECT [held].[k0] AS [k0], [held].[k1] AS [k1], [held].[value_code] AS [value_code], [held].[value_rows] AS [value_rows], [held].[value_count] AS [value_count], COALESCE([reference].[reference_share], 0) AS [reference_share], [reference].[group1] AS [group1], [reference].[group_share1] AS [group_share1], [reference].[group2] AS [group2], [reference].[group_share2] AS [group_share2] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], CAST(COUNT_BIG(*) AS BIGINT) AS [value_rows], CAST(COUNT_BIG(*) AS BIGINT) AS [value_count] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value_code], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [held] LEFT JOIN [kanon_run_reference0] AS [reference] ON EXISTS(SELECT [held].[value_code] INTERSECT SELECT [reference].[reference_value])) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked]
 
 -- evaluate/achieved
-«hierarchies/coverage 31»
+«hierarchies/coverage 34»
 [kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 67»,
-[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 32»,
+[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 35»,
 «evaluate/achieved 21»
 «evaluate/achieved 22»;
 
@@ -4941,29 +4947,29 @@ SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied
 [kanon_run_lookup_sensitive0] AS «hierarchies/blank_ends 69»
 
 -- hierarchies/blank_ends
-«hierarchies/coverage 31»
+«hierarchies/coverage 34»
 «hierarchies/blank_ends 68»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup_sensitive0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l2] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/nesting
-«hierarchies/coverage 31»
+«hierarchies/coverage 34»
 «hierarchies/blank_ends 68»
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_lookup_sensitive0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
 UNION ALL
 SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l1] AS [l1] FROM [kanon_run_lookup_sensitive0] WHERE NOT [l1] IS NULL GROUP BY [l1] HAVING COUNT_BIG(DISTINCT [l2]) > 1) AS [split];
 
 -- hierarchies/coverage
-«hierarchies/coverage 31»
+«hierarchies/coverage 34»
 «hierarchies/blank_ends 68»
-«hierarchies/coverage 33»;
+«hierarchies/coverage 36»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 31»
+«hierarchies/coverage 34»
 «hierarchies/blank_ends 68»
 SELECT SUM(CASE WHEN [l1] <> N'*' THEN 1 ELSE 0 END) AS [others1], SUM(CASE WHEN [l2] <> N'*' THEN 1 ELSE 0 END) AS [others2] FROM [kanon_run_lookup_sensitive0] AS [checked];
 
 -- evaluate/achieved
-«hierarchies/coverage 31»
+«hierarchies/coverage 34»
 [kanon_run_lookup_sensitive0] AS «hierarchies/blank_ends 69»,
 «evaluate/achieved 21»
 «evaluate/achieved 22»;
@@ -5004,16 +5010,16 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 «hierarchies/blank_ends 71»
 «hierarchies/nesting 2»;
 
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 37»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 72»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 70»
-«hierarchies/coverage 34»
+«hierarchies/coverage 37»
 «hierarchies/blank_ends 73»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded0_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+«hierarchies/coverage 12»
 UNION ALL
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded0_people] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+«hierarchies/coverage 8»;
 
 -- «disclosure/attacks/level_misses 25»
 WITH [kanon_run_downcoded0_classes] AS «disclosure/attacks/level_misses 18»,
@@ -5060,7 +5066,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 34»
+«hierarchies/coverage 37»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -5078,7 +5084,7 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 34»
+«hierarchies/coverage 37»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -5101,7 +5107,7 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 70»
-«hierarchies/coverage 34»
+«hierarchies/coverage 37»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 1»
@@ -5116,7 +5122,7 @@ SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] EL
 
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 70»
-«hierarchies/coverage 34»
+«hierarchies/coverage 37»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 1»
@@ -5159,16 +5165,16 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 «hierarchies/blank_ends 76»
 «hierarchies/nesting 2»;
 
--- «hierarchies/coverage 35»
+-- «hierarchies/coverage 38»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 77»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 75»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 «hierarchies/blank_ends 78»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded1_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+«hierarchies/coverage 12»
 UNION ALL
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded1_people] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+«hierarchies/coverage 8»;
 
 -- «disclosure/attacks/level_misses 27»
 WITH [kanon_run_downcoded1_classes] AS «disclosure/attacks/level_misses 18»,
@@ -5218,7 +5224,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -5236,7 +5242,7 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -5256,7 +5262,7 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 75»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 58»
 «disclosure/attacks/downcoded_facts 13»
@@ -5271,7 +5277,7 @@ SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] EL
 
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 75»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 58»
 «disclosure/attacks/downcoded_facts 13»
@@ -5284,17 +5290,17 @@ SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] EL
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 59» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 60» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded1_minimal] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
 
--- «hierarchies/coverage 36»
-[kanon_run_lookup0] AS (SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_consistent_people] GROUP BY [q0]) AS [found] LEFT JOIN «hierarchies/coverage 9» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0]),
+-- «hierarchies/coverage 39»
+[kanon_run_lookup0] AS (SELECT [found].[value], [found].[value_rows], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [q0] AS [value], CAST(SUM([row_count]) AS BIGINT) AS [value_rows] FROM [kanon_run_consistent_people] GROUP BY [q0]) AS [found] LEFT JOIN «hierarchies/coverage 11» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0]),
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 35»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 36»
+«hierarchies/coverage 39»
 «hierarchies/blank_ends 38»
-SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistent_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+«hierarchies/coverage 12»
 UNION ALL
-«hierarchies/coverage 15»;
+«hierarchies/coverage 8»;
 
 -- «disclosure/attacks/consistent 10»
 (
@@ -5324,7 +5330,7 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'1
 «hierarchies/blank_ends 35»
 «disclosure/attacks/consistent 1»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 36»
+«hierarchies/coverage 39»
 «disclosure/attacks/consistent 2»
 [kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
@@ -5340,7 +5346,7 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'1
 -- disclosure/attacks/graph
 «hierarchies/blank_ends 35»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 36»
+«hierarchies/coverage 39»
 «disclosure/attacks/consistent 1»
 [kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
@@ -5357,7 +5363,7 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'1
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 35»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 36»
+«hierarchies/coverage 39»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 [kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
@@ -5375,7 +5381,7 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'1
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 36»
+«hierarchies/coverage 39»
 «disclosure/attacks/consistent 2»
 [kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»

@@ -120,6 +120,11 @@ class PerColumn(Metric, ABC):
         """As the aggregate joins the contributions of columns."""
         return self._aggregate.join(one, other)
 
+    @property
+    def joiner(self) -> Callable[[Any, Any], Any]:
+        """The aggregate's own."""
+        return self._aggregate.join
+
     def parts(self, counts: Counts) -> Sequence[Sequence[Any]]:
         """What each column contributes at least."""
         least = self.unsuppressed(counts) if self.monotone else self.lowest(counts)
@@ -131,6 +136,11 @@ class PerColumn(Metric, ABC):
     def whole(self, counts: Counts, combined: Any) -> float:
         """Their aggregate."""
         return self._aggregate.whole(combined, len(counts.attributes))
+
+    def wholes(self, counts: Counts, combined: Sequence[Any]) -> list[float]:
+        """Their aggregate, of many nodes."""
+        whole, columns = self._aggregate.whole, len(counts.attributes)
+        return [whole(value, columns) for value in combined]
 
     def of_losses(self, counts: Counts, node: Node, losses: Sequence[float]) -> float:
         """The aggregate of some losses of a node, or the bound where suppression does not count."""

@@ -1,0 +1,145 @@
+"""Macros under the names of DuckDB's own functions, and when there can be a new one.
+
+Listing all functions takes 16 ms of processor time, which is as long as a check of a small table. So they are listed
+only where somebody may have made a macro since the last listing. Two sequences, which DuckDB keeps for all connections
+to an instance, tell that nobody can have:
+
+- transactions are numbered: as long as all were this engine's own, nobody else made anything;
+- entries of catalogs (databases, schemas, tables, functions) are numbered: queries take no number, and a macro takes
+  some while it is made. A new cursor brings a new temporary database, whose number is read.
+
+Neither tells when a transaction is committed, and what it made before is seen only then. So both are believed only if
+the instance had no other connection while the functions were listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.sql import literal
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["Macros"]
+
+_FUNCTIONS = (
+    "abs", "count", "count_star", "date_part", "datepart", "dense_rank", "encode", "floor", "greatest", "lag",
+    "lead", "least", "left", "length", "list_contains", "list_position", "ln", "lower", "ltrim", "max", "min",
+    "nullif", "random", "range", "repeat", "replace", "right", "round", "row_number", "rtrim", "sha256",
+    "string_split", "substr", "substring", "sum", "translate", "trim", "txid_current", "unhex", "unnest", "+", "-",
+    "*", "/", "//", "%", "||", "&",
+)  # fmt: skip
+"""Functions of DuckDB's that our SQL calls; a macro of the same name would be called in their place."""
+
+_ENTRIES = (
+    "SELECT (SELECT * FROM duckdb_connection_count()), database_oid FROM duckdb_databases() "
+    "WHERE database_name = 'temp'"
+)
+
+
+class _Probe(NamedTuple):
+    """How many connections the instance has, and the number of a database that was made just now."""
+
+    connections: int
+    number: int
+
+
+class Macros:
+    """Looks for macros that would be called in place of DuckDB's own functions.
+
+    Args:
+        connection: the engine's.
+        execute: runs one statement on it, and counts it in ``begun`` if it is a transaction.
+
+    Attributes:
+        begun: how many transactions were the engine's own since the last listing.
+    """
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, execute: Callable[[str], duckdb.DuckDBPyConnection]
+    ) -> None:
+        self._connection = connection
+        self._execute = execute
+        self._listed_in: int | None = None
+        self._seen: tuple[int, int] | None = None
+        self.begun = 0
+
+    def forget(self) -> None:
+        """Believe no longer that nobody can have made one."""
+        self._listed_in = self._seen = None
+
+    def forget_if_any(self) -> None:
+        """Believe it no longer if anybody can have made one."""
+        if not self._none_can_be_new():
+            self.forget()
+
+    def refuse(self) -> None:
+        """Look for them, if there can be any.
+
+        Raises:
+            UnsupportedError: there are some.
+        """
+        if self._none_can_be_new():
+            return
+        listed = ", ".join(map(literal, _FUNCTIONS))
+        before = self._transaction_number()
+        self.begun = 0
+        first = self._probe()
+        macros = self._execute(
+            "SELECT DISTINCT function_name FROM duckdb_functions() "
+            f"WHERE NOT internal AND lower(function_name) IN ({listed}) ORDER BY ALL"
+        ).fetchall()
+        if macros:
+            self.forget()
+            raise UnsupportedError(
+                f"this DuckDB database has macros under names of DuckDB's own functions "
+                f"({', '.join(str(name) for (name,) in macros)}), which would count with them; give them other names"
+            )
+        second = self._probe()
+        if not (first.connections == second.connections == 1 and self._is_of_this_process()):
+            self.forget()
+            return
+        self._listed_in = before
+        third = self._probe()
+        step = third.number - second.number
+        # A first listing also makes the entries of DuckDB's own macros.
+        self._seen = (third.number, step) if second.number - first.number == step else None
+
+    def _none_can_be_new(self) -> bool:
+        """Whether all that was done since the last listing was this engine's own, or made nothing.
+
+        DuckDB numbers all transactions of all connections to an instance in one sequence. A statement outside of a
+        transaction takes one number; inside of somebody's transaction it takes none, and nothing can be concluded.
+        """
+        if self._listed_in is None:
+            return False
+        expected = self._listed_in + self.begun + 1
+        if (self._transaction_number(), self._transaction_number()) == (expected, expected + 1):
+            return True
+        if self._seen is None:
+            return False
+        number, step = self._seen
+        if self._probe().number != number + step:
+            return False
+        self._seen = (number + step, step)
+        self.begun = 0
+        return True
+
+    def _probe(self) -> _Probe:
+        with self._connection.cursor() as cursor:
+            ((connections, number),) = cursor.execute(_ENTRIES).fetchall()
+        self.begun += 1
+        return _Probe(int(connections) - 1, int(number))
+
+    def _transaction_number(self) -> int:
+        # All rows: a result that is not read to its end would be in the way of the connection's owner.
+        ((number,),) = self._execute("SELECT txid_current()").fetchall()
+        return int(number)
+
+    def _is_of_this_process(self) -> bool:
+        """Whether all attached databases are files or memory that DuckDB lets no other process write to."""
+        kinds = self._execute("SELECT DISTINCT type FROM duckdb_databases() WHERE NOT internal").fetchall()
+        return kinds == [("duckdb",)]
