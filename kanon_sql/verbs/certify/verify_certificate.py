@@ -180,7 +180,7 @@ def check_lattice(claimed, rows_of, spec):
     for node, own, most, floor, surely in zip(nodes, asked, violating, floors, satisfied):
         if node in answers.satisfied and answers.metric(node) < enough:
             yield f"{list(node)} satisfies the requirements, and may have a lower {proof['metric']}"
-        if not (own or floor >= enough or answers.bound(node, most) >= enough):
+        if not (own or floor >= enough or answers.bound(node) >= enough or answers.bound(node, most) >= enough):
             yield f"nothing excludes {list(node)}"
         if proof["boundary_is_complete"] and not (most > answers.most or surely):
             yield f"whether {list(node)} satisfies the requirements does not follow"
