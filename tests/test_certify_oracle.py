@@ -36,7 +36,8 @@ from kanon_sql.verbs.certify.book import Book
 from kanon_sql.verbs.certify.classes import classes_of, of_keys
 from kanon_sql.verbs.certify.definitions import attributes_of, definitions_of
 from kanon_sql.verbs.certify.ground import lay_ground
-from kanon_sql.verbs.certify.verify_certificate import Answers, check_lattice, cursor_of, verify
+from kanon_sql.verbs.certify.open_database import cursor_of
+from kanon_sql.verbs.certify.verify_certificate import Answers, check_lattice, verify
 
 
 @given(case=cases(max_nodes=64))
@@ -59,10 +60,12 @@ def test_what_is_released_is_certified(shared_database: Database, folder: Path, 
     proof = found.content["optimality"]
     event("no proof" if proof is None else f"proven by {proof['metric']}")
     if proof is not None:
-        assert_proven(case, proof, {claim["id"]: claim["rows"] for claim in found.claims})
+        assert_proven(case, proof, {claim["id"]: claim["rows"] for claim in found.claims}, found.content["spec"])
 
 
-def assert_proven(case: Case, proof: Mapping[str, Any], rows_of: Mapping[str, Any]) -> None:
+def assert_proven(
+    case: Case, proof: Mapping[str, Any], rows_of: Mapping[str, Any], spec: Mapping[str, Any]
+) -> None:  # fmt: skip
     oracle = case.problem.oracle()
     answers = Answers(proof, rows_of)
     assert answers.most == min(oracle.max_rows, len(case.problem.rows) - 1) - answers.null_rows
@@ -92,7 +95,8 @@ def assert_proven(case: Case, proof: Mapping[str, Any], rows_of: Mapping[str, An
     for node in answers.nodes:  # claimed to be the best, though another one is better
         claimed = {**proof, "best": list(node), "value": answers.metric(node)}
         if answers.metric(node) > proof["value"] + 1e-6:
-            assert list(check_lattice(claimed, rows_of)), node
+            cells = [[index, level, 0, 0] for index, level in enumerate(node)]
+            assert list(check_lattice(claimed, {**rows_of, "cells": cells}, spec)), node
 
 
 def below(lower: tuple[int, ...], upper: tuple[int, ...]) -> bool:

@@ -169,7 +169,10 @@ def test_the_plan_filters_above_the_windows(name: str, sql: str) -> None:
 
 
 def test_a_reader_of_clickhouse_reaches_below_a_view() -> None:
-    """Why ClickHouse has no guarded view: a setting of the reader's query brings back rows that were deleted."""
+    """Why ClickHouse has no guarded view: a reader's settings bring deleted rows back, and choose how many are read.
+
+    The second with the first held by the view itself; and eight rows more or less are no class of nine.
+    """
     with subject_of("clickhouse") as subject:
         subject.table("people", COLUMNS, ROWS)
         with subject.connect() as engine, pytest.raises(UnsupportedError, match="apply_deleted_mask"):
@@ -183,6 +186,17 @@ def test_a_reader_of_clickhouse_reaches_below_a_view() -> None:
         subject.execute("DELETE FROM plain WHERE a = 'x'")
         assert subject.fetch("SELECT max(n) FROM windowed") == [(2,)]
         assert subject.fetch("SELECT max(n) FROM windowed SETTINGS apply_deleted_mask = 0") == [(3,)]
+        subject.execute(
+            "CREATE TABLE many (a Int32) ENGINE = MergeTree ORDER BY tuple() SETTINGS index_granularity = 8"
+        )
+        subject.execute("INSERT INTO many SELECT number FROM numbers(400)")
+        subject.execute(
+            "CREATE VIEW held DEFINER = CURRENT_USER SQL SECURITY DEFINER AS SELECT a % 2 AS label FROM (SELECT a, "
+            "count() OVER (PARTITION BY a % 2) AS n FROM many) WHERE n >= 9 SETTINGS apply_deleted_mask = 1"
+        )
+        few = "SELECT count() FROM held SETTINGS max_rows_to_read = {}, read_overflow_mode = 'break'"
+        for rows in (200, 208):
+            assert subject.fetch(few.format(rows) + ", max_block_size = 8, max_threads = 1") == [(rows,)]
 
 
 SETTINGS = ("SET extra_float_digits = -5", "SET DateStyle = 'German'", "SET IntervalStyle = 'sql_standard'")

@@ -75,6 +75,22 @@ def released(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 # --- what it does -------------------------------------------------------------------------
 
 
+def test_a_connection_of_a_program_is_taken_as_it_is(connection: duckdb.DuckDBPyConnection) -> None:
+    """As every verb takes it, with its session set back; a table of a program has no state to go by."""
+    query = "SELECT current_setting('TimeZone')"
+    connection.execute("SET TimeZone = 'Asia/Tokyo'")
+    assert kanon_sql.anonymize(connection, spec()).passed
+    visits(connection, 2, "aaaccc")
+    result = kanon_sql.refresh(connection, spec())
+    assert (result.passed, result.refresh and result.refresh["taken"]) == (True, 6)
+    assert released(connection) == {"aa*": 7, "bb*": 4, "cc*": 5}
+    assert connection.execute(query).fetchall() == [("Asia/Tokyo",)]
+    with pytest.raises(UnsupportedError, match="refresh: a release grows where it is"):
+        kanon_sql.refresh(connection.sql("FROM visits").df(), spec())
+    with pytest.raises(UnsupportedError, match="refresh: cannot use a list"):
+        kanon_sql.refresh([1], spec())
+
+
 def test_a_class_appears_with_k_rows_that_no_reader_has_seen(
     connection: duckdb.DuckDBPyConnection, engine: Engine
 ) -> None:

@@ -90,6 +90,11 @@ def given_tables(verb: str, given: Any, arguments: Mapping[str, Any]) -> Iterato
             another kind is given by its name or object.
         UnsupportedError: the table cannot be read where it is.
     """
+    if verb == "refresh":
+        raise UnsupportedError(
+            "refresh: a release grows where it is, with its state, and a table of a program has neither; give what "
+            "kanon_sql.connect returns or a connection, and name the new rows by inserted"
+        )
     with _place(given) as place:
         tables = GivenTables(verb, place, {"engine": place.engine})
         checked = verb == "check" and arguments.get("table") is None

@@ -56,7 +56,12 @@ def certificate_facts(found: Certificate, directory: str | None = None) -> list[
         ("release", str(found.content["release"])),
         ("certificate", place),
         ("claims", number(len(found.claims))),
-        *([] if proof is None else [("nodes asked about", number(len(proof["nodes"])))]),
+        *([] if proof is None else [("nodes asked about", number(_asked(found)))]),
         ("sha256", found.sha256),
         ("verify", f"python {place}/verify_certificate.py {place} -d DATABASE"),
     ]
+
+
+def _asked(found: Certificate) -> int:
+    """Of how many nodes the statements say whether they satisfy."""
+    return sum(len(claim["rows"]) for claim in found.claims if claim["id"].startswith("nodes_"))

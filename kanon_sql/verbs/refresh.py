@@ -10,6 +10,7 @@ from dataclasses import replace
 from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency import explained_if_missing, plain_source_of
+from kanon_sql.objects import accepts_objects
 from kanon_sql.release import (
     State,
     day_of,
@@ -32,6 +33,7 @@ from kanon_sql.verbs.untrue import refuse_untrue
 __all__ = ["refresh"]
 
 
+@accepts_objects
 def refresh(
     engine: Engine,
     spec: Spec,
@@ -51,7 +53,7 @@ def refresh(
     batch that it was released in, k of each at least.
 
     Args:
-        engine: from :func:`kanon_sql.connect`, with the right to write.
+        engine: from :func:`kanon_sql.connect`, or a connection of a program, with the right to write.
         spec: what :func:`kanon_sql.anonymize` has released, with ``state`` and, for new rows by a watermark,
             ``increments``.
         inserted: a table or query of new rows, instead of those above the last watermark.

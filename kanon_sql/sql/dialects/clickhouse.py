@@ -48,7 +48,7 @@ class ClickHouse(Dialect):
     keyed = "LOWER(hex(SHA256(concat(unhex('{outer}'), unhex(hex(SHA256(concat(unhex('{inner}'), {text}))))))))"
     guard_obstacle = (
         "the settings of a reader's own query reach below a view (apply_deleted_mask = 0 brings back rows that were "
-        "deleted)"
+        "deleted, max_rows_to_read with read_overflow_mode = 'break' chooses how many rows are counted)"
     )
 
     def __init__(self, *, exchanges: bool = True) -> None:

@@ -20,6 +20,10 @@ from kanon_sql.verbs.certify.book import Book
 __all__ = ["Attribute", "Ground", "lay_ground", "numbered"]
 
 
+NARROW = 30_000
+"""Of fewer different values the numbers of their labels are stored in 16 bits, which are grouped faster."""
+
+
 @dataclass(frozen=True)
 class Attribute:
     """A quasi-identifier.
@@ -33,6 +37,7 @@ class Attribute:
         salt: of a hierarchy given as rows, whose labels are numbers; None where labels are texts.
         values: the table of its values in the source, NULL among them, and how many rows have each.
         labels: the table of its values and their labels.
+        different: how many values it has there, NULL among them.
         listed: the rows of its hierarchy; None where its domain is the values that occur.
     """
 
@@ -44,6 +49,7 @@ class Attribute:
     salt: str | None
     values: Relation
     labels: Relation
+    different: int
     listed: int | None
 
     @property
@@ -214,7 +220,9 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
     compiler = book.workspace.compiler
     counted = compiler.statement("verbs/certify/values", target=values, vectors=vectors, column=f"q{index}")
     book.make(values, f"values{index}", counted)
-    context: dict[str, Any] = {"target": table, "found": values}
+    _, _, _, known, nulls = book.workspace.row("verbs/certify/domain", index=index, name="", listed=0, found=values)
+    different = int(known) + int(nulls)
+    context: dict[str, Any] = {"target": table, "found": values, "narrow": different < NARROW}
     text = value_text(column, Sql("value"))
     if isinstance(hierarchy, TableHierarchy):
         names = list(book.workspace.columns(Relation(hierarchy.table)))
@@ -231,7 +239,7 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
             **context,
         )  # fmt: skip
         book.make(table, f"labels{index}", statement)
-        return Attribute(index, column, item, height, top_label, None, values, table, int(rows))
+        return Attribute(index, column, item, height, top_label, None, values, table, different, int(rows))
     if isinstance(hierarchy, FileHierarchy | TreeHierarchy):
         given = read_hierarchy(spec.resolve(hierarchy.path)) if isinstance(hierarchy, FileHierarchy) else None
         labels = with_top(hierarchy.rows() if given is None else given)  # type: ignore[union-attr]
@@ -240,7 +248,7 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
             statement = compiler.statement("verbs/certify/labels_by_rule", labels=[], height=0, **context)
             book.make(table, f"labels{index}", statement)
             top_label = exact_text(Sql(f"CAST({literal(labels[0][0])} AS VARCHAR)"))
-            return Attribute(index, column, item, 0, top_label, None, values, table, len(labels))
+            return Attribute(index, column, item, 0, top_label, None, values, table, different, len(labels))
         salt = f"{spec.hash[:16]}:{index}:"
         sizes = [_sizes(labels, level) for level in range(height)]
         rows_of_numbers = [
@@ -257,12 +265,12 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
         statement = compiler.fill("verbs/certify/labels_by_number", shape, {"given": given_form})
         book.make(table, f"labels{index}", statement)
         top_label = literal(numbered(salt, labels[0][-1]))
-        return Attribute(index, column, item, height, top_label, salt, values, table, len(labels))
+        return Attribute(index, column, item, height, top_label, salt, values, table, different, len(labels))
     rules = rule_labels(column, item)
     statement = compiler.statement("verbs/certify/labels_by_rule", labels=rules, height=len(rules), **context)
     book.make(table, f"labels{index}", statement)
     top_label = exact_text(Sql(f"CAST({literal(TOP)} AS VARCHAR)"))
-    return Attribute(index, column, item, len(rules), top_label, None, values, table, None)
+    return Attribute(index, column, item, len(rules), top_label, None, values, table, different, None)
 
 
 def _summary(book: Book, hierarchy: TableHierarchy, names: Sequence[str]) -> Sequence[Any]:

@@ -79,12 +79,10 @@ def prove(
     weights = [attribute.item.weight for attribute in attributes]
     heaviest = max(weights)
     aggregate = ground.spec.search.aggregate or METRICS[metric]
+    label = "" if samarati or ground.spec.search.aggregate is None else f" ({aggregate})"
     lasting = [_lasts(item, limit, by_person=ground.by_person) for item in definitions]
     proof: dict[str, Any] = {
-        "says": (
-            "no node satisfies the requirements at a lower height" if samarati
-            else f"no node that satisfies the requirements has a lower {ground.spec.search.metric_label}"
-        ),
+        "says": f"no node that satisfies the requirements has a lower {metric}{label}",
         "metric": metric,
         "aggregate": "sum" if samarati else aggregate,
         "weights": [1.0 if samarati or not heaviest else weight / heaviest for weight in weights],
@@ -92,13 +90,9 @@ def prove(
         "heights": [attribute.height for attribute in attributes],
         "minimum": [attribute.lowest for attribute in attributes],
         "maximum": [attribute.highest for attribute in attributes],
-        "listed": [attribute.listed for attribute in attributes],
         "null_is_value": ground.spec.nulls == "value",
         "limit": limit,
         "best": list(best),
-        "nodes": [],
-        "statements": [],
-        "measured": [],
         "value": None,
         "minimal": [],
         "maximal": [],
@@ -154,11 +148,17 @@ def _bounds(book: Book, ground: Ground) -> dict[str, Any]:
     counts = next(claim for claim in book.claims if claim.id == "counts")
     domains = compiler.union(
         [
-            compiler.statement("verbs/certify/domain", index=attribute.index, found=attribute.values)
+            compiler.statement(
+                "verbs/certify/domain",
+                index=attribute.index,
+                name=attribute.name,
+                listed=attribute.listed or 0,
+                found=attribute.values,
+            )
             for attribute in ground.attributes
         ]
     )
-    names = ("column_number", "domain_values", "null_values")
+    names = ("column_number", "column_name", "listed_values", "domain_values", "null_values")
     said = "the values of each quasi-identifier, and NULL"
     found = {"counts": counts.rows, "domains": book.claim("optimality", "domains", said, domains, names).rows}
     branches = [
@@ -166,12 +166,12 @@ def _bounds(book: Book, ground: Ground) -> dict[str, Any]:
             "verbs/certify/covered",
             {
                 "index": str(attribute.index), "level": str(level),
-                "size": compiler.quote(f"s{attribute.index}_{level}"),
+                "size": compiler.quote(f"s{attribute.index}_{level}") if level else "1",
             },
             rows=ground.rows,
         )
         for attribute in ground.attributes
-        for level in range(1, attribute.height)
+        for level in range(attribute.height)
     ]  # fmt: skip
     said = "the values under the labels of each level, added up over all rows: what every bound is made of"
     if not branches:
@@ -191,10 +191,11 @@ class _Asking:
     ) -> None:  # fmt: skip
         self._book, self._ground, self._proof, self._rows_of = book, ground, proof, rows_of
         self._definitions, self._lasting = definitions, lasting
-        domains = {number: values for number, values, _ in rows_of["domains"]}
+        domains = {number: values for number, _, _, values, _ in rows_of["domains"]}
         several = [one.index for one in ground.attributes if one.highest > one.lowest]
         self._widest = max(several, key=domains.__getitem__, default=0)
         self._tables = {-1: ground.rows}
+        self.asked = 0
 
     def answers(self) -> Answers:
         """What is known so far."""
@@ -202,12 +203,10 @@ class _Asking:
 
     def ask(self, nodes: Sequence[Node]) -> None:
         """Ask about some nodes: a statement, and its claim."""
-        self._book.workspace.report("asking about nodes of the lattice", len(self._proof["nodes"]))
-        first = len(self._proof["nodes"])
-        self._proof["nodes"] += [list(node) for node in nodes]
+        self._book.workspace.report("asking about nodes of the lattice", self.asked)
+        self.asked += len(nodes)
         self._roll_up(nodes)
-        said = "the classes of nodes of the lattice, and those that violate a requirement"
-        self._claim("statements", said, dict(enumerate(nodes, first)), sized=False)
+        self._claim("the classes of nodes of the lattice, and those that violate a requirement", nodes, sized=False)
 
     def _roll_up(self, nodes: Sequence[Node]) -> None:
         """Make tables with fewer rows for these nodes: the labelled vectors by the levels of one column and above.
@@ -240,23 +239,20 @@ class _Asking:
 
     def measure(self, nodes: Sequence[Node]) -> None:
         """Ask for what nodes lose, of which it was asked already whether they satisfy."""
-        places = {tuple(node): number for number, node in enumerate(self._proof["nodes"])}
         said = "the classes of nodes of the lattice, and the values under the labels of their released rows"
-        self._claim("measured", said, {places[node]: node for node in nodes}, sized=True)
+        self._claim(said, nodes, sized=True)
 
-    def _claim(self, kind: str, says: str, nodes: Mapping[int, Node], *, sized: bool) -> None:
+    def _claim(self, says: str, nodes: Sequence[Node], *, sized: bool) -> None:
         if not nodes:
             return
-        statement = self._book.workspace.compiler.union(
-            [self._node(number, node, sized=sized) for number, node in nodes.items()]
-        )
-        name = f"{'losses' if sized else 'nodes'}_{len(self._proof[kind])}"
+        statement = self._book.workspace.compiler.union([self._node(node, sized=sized) for node in nodes])
+        kind = "losses_" if sized else "nodes_"
+        name = f"{kind}{sum(own.startswith(kind) for own in self._rows_of)}"
         names = ["node", "classes", "kept_classes", "suppressed", "hopeless", "kept_squares", "squares"]
         names += [f"covered{place}" for place, _ in enumerate(self._ground.attributes)] if sized else []
         self._rows_of[name] = self._book.claim("optimality", name, says, statement, names).rows
-        self._proof[kind].append(name)
 
-    def _node(self, number: int, node: Node, *, sized: bool) -> Statement:
+    def _node(self, node: Node, *, sized: bool) -> Statement:
         """The statement of a node, compiled once for all nodes with so many keys and so many sizes."""
         ground, compiler = self._ground, self._book.workspace.compiler
         levels = list(zip(ground.attributes, node, strict=True))
@@ -275,7 +271,11 @@ class _Asking:
         return compiler.fill(
             "verbs/certify/node",
             shape,
-            {"number": str(number), "table": compiler.dialect.relation(table.parts), **fills},
+            {
+                "number": compiler.dialect.literal(" ".join(map(str, node))),
+                "table": compiler.dialect.relation(table.parts),
+                **fills,
+            },
         )
 
     def _context(self, keys: int, sizes: int, *, all_sums: bool) -> dict[str, Any]:
@@ -301,7 +301,7 @@ class _Asking:
         """Ask until every node is excluded; False where that takes too many answers."""
         counts_classes = self._proof["metric"] in COUNTED
         while open_nodes:
-            if len(self._proof["nodes"]) >= MOST_ASKED:
+            if self.asked >= MOST_ASKED:
                 return False
             asked = _middle(open_nodes) if counts_classes else _highest(open_nodes)
             self.ask(asked)
@@ -328,7 +328,7 @@ class _Asking:
         if not most:
             return False
         undecided = set(self._box(self._proof["minimum"], self._proof["maximum"]))
-        before = len(self._proof["nodes"])
+        before = self.asked
         fresh: Iterable[Node] = list(self.answers().nodes)
         while True:
             answers = self.answers()
@@ -339,7 +339,7 @@ class _Asking:
                     undecided -= set(self._box(node, self._proof["maximum"]))
             if not undecided:
                 return True
-            if len(self._proof["nodes"]) - before >= most:
+            if self.asked - before >= most:
                 return False
             fresh = _middle(undecided)
             self.ask(fresh)

@@ -11,7 +11,7 @@ from kanon_sql.release import MANIFEST_TABLE
 from kanon_sql.spec import TableHierarchy
 from kanon_sql.sql import Relation, Sql, Statement, exact_text, identifier, render
 from kanon_sql.verbs.certify.book import Book
-from kanon_sql.verbs.certify.ground import Ground
+from kanon_sql.verbs.certify.ground import Attribute, Ground
 
 __all__ = ["FINGERPRINT", "claim_provenance", "written"]
 
@@ -57,14 +57,14 @@ def claim_provenance(book: Book, ground: Ground, manifest: Mapping[str, Any]) ->
     ]
     # Columns alone do not tell whose value it is: who swaps those of two suppressed rows changes no column. A value's
     # number is its place among those of its column, which the column's own fingerprint tells.
-    numbers = [attribute.label(0) for attribute in ground.attributes if attribute.height]
     texts = [
         value_text(attribute.column, identifier(f"q{attribute.index}"))
         for attribute in ground.attributes
         if not attribute.height
     ]
     texts += [value_text(ground.columns[name], value) for name, value, table in listed if table == ground.rows]
-    whole = render("verbs/certify/joined", numbers=numbers, texts=texts, table=ground.rows)
+    packed = _packed([attribute for attribute in ground.attributes if attribute.height])
+    whole = render("verbs/certify/joined", packed=packed, texts=texts, table=ground.rows)
     fingerprints.append(
         compiler.statement("verbs/certify/fingerprint", number=len(listed), text=Sql("value"), values=whole)
     )
@@ -94,6 +94,23 @@ def claim_provenance(book: Book, ground: Ground, manifest: Mapping[str, Any]) ->
             "the ledger has this entry of the release",
         )  # fmt: skip
     return {"source_columns": [name for name, _, _ in listed], "manifest": recorded, "ledger": entry}
+
+
+def _packed(attributes: Sequence[Attribute]) -> list[list[dict[str, Any]]]:
+    """The numbers of several values as digits of one number each, as long as they fit into one of 63 bits.
+
+    A digit of a text costs more than hashing it. A column with more values than it had would need other factors, and
+    its own fingerprint counts them.
+    """
+    found: list[list[dict[str, Any]]] = []
+    factor = 1
+    for attribute in attributes:
+        if not found or factor * (attribute.different + 1) >= 2**62:
+            found.append([])
+            factor = 1
+        found[-1].append({"number": attribute.label(0), "factor": factor})
+        factor *= attribute.different + 1
+    return found
 
 
 def _recorded(book: Book, name: str, table: Relation, run_id: str, spec_hash: str, says: str) -> Any:

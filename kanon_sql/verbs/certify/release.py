@@ -51,8 +51,8 @@ def claim_release(
     book.claim(
         "release", "counts",
         "the rows of the source are those of the release and the suppressed ones, of which there are not too many",
-        compiler.statement("verbs/certify/counts", rows=ground.rows, release=ground.release),
-        ("source_rows", "released_rows", "suppressed_rows", "uncovered_rows", "null_rows"),
+        compiler.statement("verbs/certify/counts", rows=ground.rows, release=ground.release, limit=limit),
+        ("source_rows", "released_rows", "suppressed_rows", "uncovered_rows", "null_rows", "exceeding"),
         [
             ("source_rows", "=", rows["source"]), ("released_rows", "=", rows["released"] + masked),
             ("suppressed_rows", "<=", limit), ("suppressed_rows", ">=", 0), ("uncovered_rows", "=", 0),
@@ -99,12 +99,17 @@ def _requirement(book: Book, ground: Ground, item: Definition, at: At, place: in
         numbers = item.numbers
         must: list[Must] = [] if numbers["average"] is None else [("average", "<=", numbers["average"])]
         must += [] if numbers["highest"] is None else [("at_risk", "<=", item.threshold)]
-        statement = compiler.statement("verbs/certify/risk", classes=classes, safe_size=numbers["safe_size"])
-        book.claim("release", name, says, statement, ("classes", "average", "at_risk"), must)
+        statement = compiler.statement(
+            "verbs/certify/risk", says=says, classes=classes, safe_size=numbers["safe_size"],
+            most_average=numbers["average"], most_at_risk=None if numbers["highest"] is None else item.threshold,
+        )  # fmt: skip
+        book.claim(
+            "release", name, says, statement, ("requirement", "classes", "average", "at_risk", "exceeding"), must
+        )
         return
-    statement = compiler.statement("verbs/certify/worst", classes=classes, largest=item.largest_is_worst)
+    statement = compiler.statement("verbs/certify/worst", says=says, classes=classes, largest=item.largest_is_worst)
     must = [("violating", "=", 0)]
-    book.claim("release", name, says, statement, ("classes", "violating", "worst", "unmeasured"), must)
+    book.claim("release", name, says, statement, ("requirement", "classes", "violating", "worst", "unmeasured"), must)
 
 
 def _cells(book: Book, ground: Ground, node: Mapping[str, int] | None, masked: int) -> Iterator[NotCertified]:
@@ -121,8 +126,8 @@ def _cells(book: Book, ground: Ground, node: Mapping[str, int] | None, masked: i
             tops.append(_masked(attribute))
         branches.append(
             compiler.statement(
-                "verbs/certify/cells", number=attribute.index, release=ground.release,
-                found=attribute.values, tops=tops, labels=attribute.labels, cell=attribute.cell,
+                "verbs/certify/cells", number=attribute.index, level=-1 if node is None else node[attribute.name],
+                release=ground.release, found=attribute.values, tops=tops, labels=attribute.labels, cell=attribute.cell,
                 written=f"q{attribute.index}",
                 levels=[f"l{level}" for level in levels if level < attribute.height],
             )
@@ -130,7 +135,7 @@ def _cells(book: Book, ground: Ground, node: Mapping[str, int] | None, masked: i
     if branches:
         book.claim(
             "release", "cells", "every cell of a quasi-identifier is a label that its hierarchy gives to a value",
-            compiler.union(branches), ("column_number", "cells", "foreign_cells"), [("foreign_cells", "=", 0)],
+            compiler.union(branches), ("column_number", "level", "cells", "foreign_cells"), [("foreign_cells", "=", 0)],
         )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ class Certificate:
         >>> certificate.verdict, certificate.problems, certificate.not_certified
         ('pass', [], [])
         >>> sorted(path.name for path in certificate.directory.iterdir())
-        ['certificate.json', 'certificate.sha256', 'sql', 'verify_certificate.py']
+        ['certificate.json', 'certificate.sha256', 'open_database.py', 'sql', 'verify_certificate.py']
     """
 
     verdict: Literal["pass", "fail"]

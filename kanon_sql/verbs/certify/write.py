@@ -32,9 +32,10 @@ from kanon_sql.version import __version__
 
 __all__ = ["certify"]
 
-VERIFIER = "verify_certificate.py"
+VERIFIER = ("verify_certificate.py", "open_database.py")
+"""The verifier, and what opens a database for it."""
 
-_OWN = ("certificate.json", "certificate.sha256", "certificate.sig", VERIFIER)
+_OWN = ("certificate.json", "certificate.sha256", "certificate.sig", *VERIFIER)
 
 
 def certify(
@@ -99,10 +100,14 @@ def certify(
     problems = [
         *book.problems,
         *(f"{claim.says}: {why}" for claim in book.claims for why in wrong(claim.to_dict(), claim.columns, claim.rows)),
-        *([] if proof is None else [f"{proof['says']}: {why}" for why in list(check_lattice(proof, rows_of))[:5]]),
+        *(
+            []
+            if proof is None
+            else [f"{proof['says']}: {why}" for why in list(check_lattice(proof, rows_of, manifest["spec"]))[:5]]
+        ),
     ]
-    verifier = Path(__file__).with_name(VERIFIER).read_text(encoding="utf-8")
-    files = {**book.files, VERIFIER: verifier}
+    verifier = {name: Path(__file__).with_name(name).read_text(encoding="utf-8") for name in VERIFIER}
+    files = {**book.files, **verifier}
     content = {
         "format": FORMAT,
         "verdict": "fail" if problems else "pass",
@@ -111,7 +116,7 @@ def certify(
             "at": now(), "by": by, "kanon_sql": __version__,
             "engine": f"{engine.dialect.name} {engine.version}".strip(), "dialect": engine.dialect.name,
         },
-        "release": ".".join(spec.release),
+        "release": manifest["release"],
         "spec": manifest["spec"],  # with the same hash, and as it stands in the database
         "spec_hash": spec.hash,
         "session": session_statements(engine),
