@@ -92,7 +92,7 @@ def test_the_release_is_that_of_the_oracle(shared_database: Database, question: 
 
 @pytest.mark.slow
 @given(questions())
-@settings(max_examples=250 * max(1, TIMES))
+@settings(max_examples=60 * max(1, TIMES))
 def test_more_releases_are_those_of_the_oracle(shared_database: Database, question: tuple[Points, list[Row]]) -> None:
     compare(shared_database, *question)
 

@@ -480,8 +480,13 @@ def test_what_arx_asserts_at_its_optimum(adult: Engine, case: str) -> None:
 
 
 @pytest.mark.skipif(ADULT is None, reason="the Adult extract is not here; KANON_SHARED names its folder")
-@pytest.mark.slow
-@pytest.mark.parametrize("case", ASSERTED)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, marks=pytest.mark.campaign if case == "a heuristic" else pytest.mark.slow)  # minutes
+        for case in ASSERTED
+    ],
+)
 def test_arx_s_optimum_is_found(adult: Engine, case: str) -> None:
     *_, value, levels = ASSERTED[case]
     assert measured(adult, case, at_levels=False) == (pytest.approx(value, rel=3e-9), levels)

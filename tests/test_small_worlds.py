@@ -51,10 +51,12 @@ def test_searches_of_a_few_random_problems(style: str, engine: str) -> None:
     assert_agreement(engine, 12, 30, {style: 1.0})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
-def test_two_thousand_random_problems(engine: str) -> None:
-    assert_agreement(engine, 2_000, 40, MIX)
+@pytest.mark.parametrize(
+    "problems", [pytest.param(400, marks=pytest.mark.slow), pytest.param(2_000, marks=pytest.mark.campaign)]
+)
+def test_many_random_problems(engine: str, problems: int) -> None:
+    assert_agreement(engine, problems, 40, MIX)
 
 
 def test_engines_are_asked_by_turns_until_the_run_is_stopped() -> None:

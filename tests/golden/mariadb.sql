@@ -44,10 +44,10 @@ CREATE TEMPORARY TABLE `kanon_run_lookup1` AS SELECT STRAIGHT_JOIN found.value, 
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
 -- «hierarchies/coverage 1»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_raw` GROUP BY `q0`) AS found ON labels.value <=> found.value
+SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 
 -- «hierarchies/coverage 2»
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_raw` GROUP BY `q1`) AS found ON labels.value <=> found.value
+SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
@@ -190,7 +190,7 @@ UNION ALL
 SELECT 1 AS attribute, 3 AS level, COUNT(*) AS split_labels FROM (SELECT `l3` FROM `kanon_run_lookup1` WHERE NOT `l3` IS NULL GROUP BY `l3` HAVING COUNT(DISTINCT `l4`) > 1) AS split;
 
 -- «hierarchies/coverage 3»
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL OR labels.`l3` IS NULL OR labels.`l4` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL OR labels.`l3` IS NULL OR labels.`l4` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_raw` GROUP BY `q1`) AS found ON labels.value <=> found.value
+SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL OR labels.`l3` IS NULL OR labels.`l4` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL OR labels.`l3` IS NULL OR labels.`l4` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
@@ -261,8 +261,11 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
+-- «hierarchies/coverage 4»
+SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
+
 -- hierarchies/coverage
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_raw` GROUP BY `q0`) AS found ON labels.value <=> found.value;
+«hierarchies/coverage 4»;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -301,11 +304,11 @@ CREATE TEMPORARY TABLE `kanon_run_raw` AS SELECT LEFT(CAST(`kanon_source`.`sex` 
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE `kanon_run_lookup0` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_raw` GROUP BY `q0`) AS distinct_values) AS labelled;
 
--- «hierarchies/coverage 4»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_raw` GROUP BY `q0`) AS found ON labels.value <=> found.value
+-- «hierarchies/coverage 5»
+SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 4»;
+«hierarchies/coverage 5»;
 
 -- «frequency/label_numbers 9»
 SELECT 0 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT `c0` AS among_all, MAX(`c0`) AS among_siblings, MAX(`s0`) AS label_size, SUM(value_rows) AS label_rows FROM `kanon_run_lookup0` GROUP BY `c0`) AS labelled
@@ -388,10 +391,13 @@ CREATE TEMPORARY TABLE `kanon_run_lookup0` AS SELECT value, value_rows, `l0`, CA
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE `kanon_run_lookup1` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_raw` GROUP BY `q1`) AS distinct_values) AS labelled;
 
+-- «hierarchies/coverage 6»
+SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
+
 -- hierarchies/coverage
 «hierarchies/coverage 1»
 UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_raw` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+«hierarchies/coverage 6»;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -430,15 +436,15 @@ SELECT (SELECT SUM(row_count) FROM `kanon_run_raw`) AS row_count, (SELECT SUM(ro
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE `kanon_run_lookup2` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q2` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_raw` GROUP BY `q2`) AS distinct_values) AS labelled;
 
--- «hierarchies/coverage 5»
-SELECT STRAIGHT_JOIN 2 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup2`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup2` AS labels JOIN (SELECT `q2` AS value, SUM(row_count) AS row_count FROM `kanon_run_raw` GROUP BY `q2`) AS found ON labels.value <=> found.value
+-- «hierarchies/coverage 7»
+SELECT STRAIGHT_JOIN 2 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup2`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup2` AS labels JOIN (SELECT * FROM `kanon_run_lookup2` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 4»
+«hierarchies/coverage 5»
 UNION ALL
 «hierarchies/coverage 2»
 UNION ALL
-«hierarchies/coverage 5»;
+«hierarchies/coverage 7»;
 
 -- «frequency/label_numbers 10»
 SELECT 2 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS DOUBLE) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT `c0` AS among_all, MAX(`c0`) AS among_siblings, MAX(`s0`) AS label_size, SUM(value_rows) AS label_rows FROM `kanon_run_lookup2` GROUP BY `c0`) AS labelled
@@ -841,7 +847,7 @@ INSERT INTO `kanon_run_domain_sensitive1` VALUES
 CREATE TEMPORARY TABLE `kanon_run_lookup_sensitive1` AS SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`d1`, 0) AS `d1`, COALESCE(labelled.`s1`, 1) AS `s1`, labelled.`l2`, COALESCE(labelled.`c2`, 0) AS `c2`, COALESCE(labelled.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT `v1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_raw` GROUP BY `v1`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2` FROM `kanon_run_domain_sensitive1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest;
 
 -- hierarchies/coverage
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup_sensitive1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup_sensitive1` AS labels JOIN (SELECT `v1` AS value, SUM(row_count) AS row_count FROM `kanon_run_raw` GROUP BY `v1`) AS found ON labels.value <=> found.value;
+SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup_sensitive1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup_sensitive1` AS labels JOIN (SELECT * FROM `kanon_run_lookup_sensitive1` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value;
 
 -- frequency/sensitive
 CREATE TEMPORARY TABLE `kanon_run_sensitive1` AS SELECT value, CASE WHEN value IS NULL THEN NULL ELSE CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN value IS NULL THEN 1 ELSE 0 END, value) AS SIGNED) END AS code, CAST(reference_count AS SIGNED) AS reference_count, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share, SUM(CASE WHEN reference_count > 0 THEN 1 ELSE 0 END) OVER () AS reference_values, `group1`, COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY `group1`) AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS `group_share1`, `group2`, COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY `group2`) AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS `group_share2`, CASE WHEN LEFT(CAST(value AS CHAR), 16383 DIV (CHAR_LENGTH(value) <= 16383)) COLLATE utf8mb4_nopad_bin IN ('it''s', 'b\\') THEN 1 ELSE 0 END AS `is_protected`, CASE WHEN LEFT(CAST(value AS CHAR), 16383 DIV (CHAR_LENGTH(value) <= 16383)) COLLATE utf8mb4_nopad_bin IN ('a') THEN 1 ELSE 0 END AS `may_be_disclosed`, CASE WHEN LEFT(CAST(value AS CHAR), 16383 DIV (CHAR_LENGTH(value) <= 16383)) COLLATE utf8mb4_nopad_bin IN ('it''s') THEN 1 ELSE 0 END AS `not_to_be_excluded` FROM (SELECT STRAIGHT_JOIN counts.value, counts.reference_count, lookup.`c1` AS `group1`, lookup.`c2` AS `group2` FROM (SELECT `v1` AS value, SUM(row_count) AS reference_count FROM `kanon_run_raw` GROUP BY `v1`) AS counts LEFT JOIN (SELECT * FROM `kanon_run_lookup_sensitive1` LIMIT 18446744073709551615) AS `lookup` ON counts.value <=> lookup.value) AS value_counts;
@@ -1037,9 +1043,6 @@ CREATE TEMPORARY TABLE `kanon_run_known` AS SELECT `q0`, CAST(row_count AS SIGNE
 
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE `kanon_run_lookup0` AS SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_known` GROUP BY `q0`) AS distinct_values) AS labelled;
-
--- hierarchies/coverage
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_known` GROUP BY `q0`) AS found ON labels.value <=> found.value;
 
 -- frequency/population/people
 CREATE TEMPORARY TABLE `kanon_run_people0` AS SELECT `q0`, CAST(NULL AS CHAR) AS value_code, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_raw` UNION ALL SELECT `q0`, person AS value_code, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0`;
@@ -1435,7 +1438,7 @@ SELECT 1 AS attribute, 3 AS level, COUNT(*) AS split_labels FROM (SELECT `l3` FR
 UNION ALL
 «hierarchies/coverage 3»
 UNION ALL
-«hierarchies/coverage 5»;
+«hierarchies/coverage 7»;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -1748,19 +1751,19 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
--- «hierarchies/coverage 6»
+-- «hierarchies/coverage 8»
 `kanon_run_lookup0` AS «hierarchies/nesting 6»,
 
--- «hierarchies/coverage 7»
+-- «hierarchies/coverage 9»
 (SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_external` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 1»
-«hierarchies/coverage 6»
-`kanon_run_lookup1` AS «hierarchies/coverage 7»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_external` GROUP BY `q0`) AS found ON labels.value <=> found.value
+«hierarchies/coverage 8»
+`kanon_run_lookup1` AS «hierarchies/coverage 9»
+«hierarchies/coverage 4»
 UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_external` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 4»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST((CONCAT(CAST(`kanon_source`.`age` AS CHAR), '')) AS CHAR), 16383 DIV (CHAR_LENGTH((CONCAT(CAST(`kanon_source`.`age` AS CHAR), ''))) <= 16383)) COLLATE utf8mb4_nopad_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
@@ -1791,7 +1794,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 1»
-«hierarchies/coverage 6»
+«hierarchies/coverage 8»
 `kanon_run_linked` AS «disclosure/attacks/level_misses 2»
 SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_linked` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_linked` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
 
@@ -1799,7 +1802,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_linked` AS «disclosure/attacks/level_misses 2»,
 
 -- «disclosure/attacks/counted 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 7»,
+`kanon_run_lookup1` AS «hierarchies/coverage 9»,
 
 -- «disclosure/attacks/counted 4»
 (SELECT value, LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_lookup0` WHERE value IS NULL OR NOT `l2` IS NULL UNION ALL SELECT value, LEFT(CAST(`l3` AS CHAR), 16383 DIV (CHAR_LENGTH(`l3`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label FROM `kanon_run_lookup0`)
@@ -1843,7 +1846,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 -- disclosure/attacks/counted
 «hierarchies/nesting 1»
 «disclosure/attacks/counted 1»
-«hierarchies/coverage 6»
+«hierarchies/coverage 8»
 «disclosure/attacks/counted 2»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
@@ -1853,7 +1856,7 @@ SELECT (SELECT SUM(row_count) FROM `kanon_run_external`) AS examined, SUM(CASE W
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 1»
-«hierarchies/coverage 6»
+«hierarchies/coverage 8»
 «disclosure/attacks/counted 1»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
@@ -1868,7 +1871,7 @@ SELECT `q0`, `q1`, `p0`, people FROM «disclosure/attacks/counted 15» AS cases 
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 1»
 «disclosure/attacks/level_misses 6»
-«hierarchies/coverage 6»
+«hierarchies/coverage 8»
 «disclosure/attacks/counted 2»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
@@ -1878,7 +1881,7 @@ SELECT (SELECT SUM(row_count) FROM `kanon_run_linked`) AS examined, SUM(CASE WHE
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 1»
-«hierarchies/coverage 6»
+«hierarchies/coverage 8»
 «disclosure/attacks/counted 1»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
@@ -1925,52 +1928,52 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/counted 21»
 SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 22» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
 
--- «hierarchies/coverage 8»
+-- «hierarchies/coverage 10»
 WITH `kanon_run_meanings` AS (SELECT LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin),
 
--- «hierarchies/coverage 10»
+-- «hierarchies/coverage 12»
 (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_domain0`) AS labelled LIMIT 18446744073709551615)
 
--- «hierarchies/coverage 9»
-`kanon_run_lookup0` AS (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_meanings` GROUP BY `q0`) AS found LEFT JOIN «hierarchies/coverage 10» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest)
+-- «hierarchies/coverage 11»
+`kanon_run_lookup0` AS (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_meanings` GROUP BY `q0`) AS found LEFT JOIN «hierarchies/coverage 12» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 `kanon_run_domain0` AS (
 SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 9»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_meanings` GROUP BY `q0`) AS found ON labels.value <=> found.value;
+«hierarchies/coverage 11»
+«hierarchies/coverage 1»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 `kanon_run_domain0` AS (
 SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 9»
+«hierarchies/coverage 11»
 SELECT SUM(CASE WHEN `l1` <> '*' THEN 1 ELSE 0 END) AS `others1` FROM `kanon_run_lookup0` AS checked;
 
 -- «disclosure/attacks/counted 23»
 (SELECT `q0`, `q1`, SUM(held) AS people, CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position = 1 THEN held ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT value_code IS NULL AND (value_position = 1 OR value_position > 1) THEN held ELSE 0 END), 0) AS DOUBLE) AS risk, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS exposed, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS beyond FROM (SELECT `q0`, `q1`, value_code, held, ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY CASE WHEN CASE WHEN value_code IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, held DESC) AS value_position FROM (SELECT STRAIGHT_JOIN frequency.`q0`, frequency.`q1`, labels.`l1` AS value_code, 0 AS reference_share, SUM(frequency.row_count) AS held FROM «disclosure/attacks/counted 19» AS frequency JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `labels` ON frequency.value_code <=> labels.value GROUP BY frequency.`q0`, frequency.`q1`, labels.`l1`) AS held_values) AS ranked GROUP BY `q0`, `q1`)
 
 -- disclosure/attacks/counted
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 `kanon_run_domain0` AS (
 SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 9»
+«hierarchies/coverage 11»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_meanings` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value) AS `found0` FROM «disclosure/attacks/counted 23» AS cases;
 
 -- disclosure/attacks/revealed
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 `kanon_run_domain0` AS (
 SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 9»
+«hierarchies/coverage 11»
 SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 23» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
 
 -- «hierarchies/nesting 10»
@@ -1992,19 +1995,19 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
--- «hierarchies/coverage 11»
+-- «hierarchies/coverage 13»
 `kanon_run_lookup0` AS «hierarchies/nesting 12»,
 
--- «hierarchies/coverage 12»
+-- «hierarchies/coverage 14»
 (SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_joined_people` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 9»
-«hierarchies/coverage 11»
-`kanon_run_lookup1` AS «hierarchies/coverage 12»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_joined_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
+«hierarchies/coverage 13»
+`kanon_run_lookup1` AS «hierarchies/coverage 14»
+«hierarchies/coverage 4»
 UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_joined_people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 8»
 (SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_nopad_bin AS `p1`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_nopad_bin)
@@ -2023,7 +2026,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 9»
-«hierarchies/coverage 11»
+«hierarchies/coverage 13»
 `kanon_run_joined_labels0` AS «disclosure/attacks/level_misses 8»
 SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_joined_labels0` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_joined_labels0` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
 
@@ -2031,7 +2034,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_joined0_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_joined_labels0`) AS found ON labelled.label <=> found.label),
 
 -- «disclosure/attacks/unknown 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 12»,
+`kanon_run_lookup1` AS «hierarchies/coverage 14»,
 
 -- «disclosure/attacks/unknown 3»
 (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_joined_labels0`) AS found ON labelled.label <=> found.label)
@@ -2039,7 +2042,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 7»
 «disclosure/attacks/level_misses 9»
-«hierarchies/coverage 11»
+«hierarchies/coverage 13»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
 `kanon_run_joined0_cover1` AS «disclosure/attacks/unknown 3»
@@ -2059,7 +2062,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 9»
-«hierarchies/coverage 11»
+«hierarchies/coverage 13»
 `kanon_run_joined_labels1` AS «disclosure/attacks/level_misses 11»
 SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_joined_labels1` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_joined_labels1` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
 
@@ -2072,7 +2075,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 10»
 «disclosure/attacks/level_misses 9»
-«hierarchies/coverage 11»
+«hierarchies/coverage 13»
 «disclosure/attacks/unknown 4»
 «disclosure/attacks/unknown 2»
 `kanon_run_joined1_cover1` AS «disclosure/attacks/unknown 5»
@@ -2120,7 +2123,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS N
 -- disclosure/attacks/counted
 «hierarchies/nesting 9»
 `kanon_run_joined_each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_joined_people`),
-«hierarchies/coverage 11»
+«hierarchies/coverage 13»
 «disclosure/attacks/counted 24»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 25»
@@ -2140,7 +2143,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS N
 -- disclosure/attacks/revealed
 «hierarchies/nesting 9»
 `kanon_run_joined_each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_joined_people`),
-«hierarchies/coverage 11»
+«hierarchies/coverage 13»
 «disclosure/attacks/counted 24»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 25»
@@ -2176,19 +2179,19 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
--- «hierarchies/coverage 13»
+-- «hierarchies/coverage 15»
 `kanon_run_lookup0` AS «hierarchies/nesting 16»,
 
--- «hierarchies/coverage 14»
+-- «hierarchies/coverage 16»
 (SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_values_0__people` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 13»
-«hierarchies/coverage 13»
-`kanon_run_lookup1` AS «hierarchies/coverage 14»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_values_0__people` GROUP BY `q0`) AS found ON labels.value <=> found.value
+«hierarchies/coverage 15»
+`kanon_run_lookup1` AS «hierarchies/coverage 16»
+«hierarchies/coverage 4»
 UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_values_0__people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 13»
 (SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `p0`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin)
@@ -2207,7 +2210,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 13»
-«hierarchies/coverage 13»
+«hierarchies/coverage 15»
 `kanon_run_values_0__labels0` AS «disclosure/attacks/level_misses 13»
 SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_values_0__labels0` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_values_0__labels0` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
 
@@ -2215,7 +2218,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_values_0_0_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_values_0__labels0`) AS found ON labelled.label <=> found.label),
 
 -- «disclosure/attacks/unknown 7»
-`kanon_run_lookup1` AS «hierarchies/coverage 14»,
+`kanon_run_lookup1` AS «hierarchies/coverage 16»,
 
 -- «disclosure/attacks/unknown 8»
 (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_values_0__labels0`) AS found ON labelled.label <=> found.label)
@@ -2223,7 +2226,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 12»
 «disclosure/attacks/level_misses 14»
-«hierarchies/coverage 13»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
 `kanon_run_values_0_0_cover1` AS «disclosure/attacks/unknown 8»
@@ -2243,7 +2246,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 13»
-«hierarchies/coverage 13»
+«hierarchies/coverage 15»
 `kanon_run_values_0__labels1` AS «disclosure/attacks/level_misses 16»
 SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_values_0__labels1` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_values_0__labels1` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
 
@@ -2256,7 +2259,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 15»
 «disclosure/attacks/level_misses 14»
-«hierarchies/coverage 13»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 9»
 «disclosure/attacks/unknown 7»
 `kanon_run_values_0_1_cover1` AS «disclosure/attacks/unknown 10»
@@ -2304,7 +2307,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS N
 -- disclosure/attacks/counted
 «hierarchies/nesting 13»
 `kanon_run_values_0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_values_0__people`),
-«hierarchies/coverage 13»
+«hierarchies/coverage 15»
 «disclosure/attacks/counted 37»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 38»
@@ -2324,7 +2327,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS N
 -- disclosure/attacks/revealed
 «hierarchies/nesting 13»
 `kanon_run_values_0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_values_0__people`),
-«hierarchies/coverage 13»
+«hierarchies/coverage 15»
 «disclosure/attacks/counted 37»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 38»
@@ -2405,19 +2408,19 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
--- «hierarchies/coverage 15»
+-- «hierarchies/coverage 17»
 `kanon_run_lookup0` AS «hierarchies/nesting 19»,
 
--- «hierarchies/coverage 16»
+-- «hierarchies/coverage 18»
 (SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_placed_people` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 17»
-«hierarchies/coverage 15»
-`kanon_run_lookup1` AS «hierarchies/coverage 16»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_placed_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
+«hierarchies/coverage 17»
+`kanon_run_lookup1` AS «hierarchies/coverage 18»
+«hierarchies/coverage 4»
 UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_placed_people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 17»
 WITH `kanon_run_placed0` AS «disclosure/attacks/level_misses 8»,
@@ -2433,7 +2436,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 17»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 `kanon_run_placed0` AS «disclosure/attacks/level_misses 8»
 SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_placed0` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_placed0` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
 
@@ -2441,7 +2444,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_placed0_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_placed0`) AS found ON labelled.label <=> found.label),
 
 -- «disclosure/attacks/unknown 12»
-`kanon_run_lookup1` AS «hierarchies/coverage 16»,
+`kanon_run_lookup1` AS «hierarchies/coverage 18»,
 
 -- «disclosure/attacks/unknown 13»
 (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_placed0`) AS found ON labelled.label <=> found.label)
@@ -2449,7 +2452,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 17»
 «disclosure/attacks/level_misses 18»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
 `kanon_run_placed0_cover1` AS «disclosure/attacks/unknown 13»
@@ -2469,7 +2472,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 17»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «disclosure/attacks/level_differences 2»
 SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_placed1` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_placed1` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
 
@@ -2482,7 +2485,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 18»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «disclosure/attacks/unknown 14»
 «disclosure/attacks/unknown 12»
 `kanon_run_placed1_cover1` AS «disclosure/attacks/unknown 15»
@@ -2502,7 +2505,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS N
 
 -- frequency/all_found
 «hierarchies/nesting 17»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «disclosure/attacks/unknown 12»
 «frequency/all_found 1»
 «disclosure/attacks/level_differences 2»
@@ -2543,7 +2546,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`,
 
 -- disclosure/attacks/position_cells
 «hierarchies/nesting 17»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2555,7 +2558,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`,
 
 -- disclosure/attacks/position_revealed
 «hierarchies/nesting 17»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2584,19 +2587,19 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
--- «hierarchies/coverage 17»
+-- «hierarchies/coverage 19»
 `kanon_run_lookup0` AS «hierarchies/nesting 23»,
 
--- «hierarchies/coverage 18»
+-- «hierarchies/coverage 20»
 (SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_ordered_values` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 20»
-«hierarchies/coverage 17»
-`kanon_run_lookup1` AS «hierarchies/coverage 18»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_ordered_values` GROUP BY `q0`) AS found ON labels.value <=> found.value
+«hierarchies/coverage 19»
+`kanon_run_lookup1` AS «hierarchies/coverage 20»
+«hierarchies/coverage 4»
 UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_ordered_values` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 20»
 (SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q0`, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin AS `q1`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin, LEFT«disclosure/attacks/level_misses 3» COLLATE utf8mb4_nopad_bin)
@@ -2609,16 +2612,16 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 20»
-«hierarchies/coverage 17»
+«hierarchies/coverage 19»
 `kanon_run_ordered_labels` AS «disclosure/attacks/level_misses 20»
 SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_ordered_labels` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_ordered_labels` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
 
 -- disclosure/attacks/order
 «hierarchies/nesting 20»
-«hierarchies/coverage 17»
+«hierarchies/coverage 19»
 `kanon_run_ordered_labels` AS «disclosure/attacks/level_misses 20»,
 `kanon_run_ordered_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_ordered_labels`) AS found ON labelled.label <=> found.label),
-`kanon_run_lookup1` AS «hierarchies/coverage 18»,
+`kanon_run_lookup1` AS «hierarchies/coverage 20»,
 `kanon_run_ordered_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_ordered_labels`) AS found ON labelled.label <=> found.label),
 «disclosure/attacks/level_misses 18»
 «frequency/all_found 1»
@@ -2641,25 +2644,22 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
--- «hierarchies/coverage 19»
+-- «hierarchies/coverage 21»
 `kanon_run_lookup0` AS «hierarchies/nesting 26»,
 
--- «hierarchies/coverage 21»
+-- «hierarchies/coverage 23»
 (SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_consistent_people` GROUP BY `q1`) AS distinct_values) AS labelled)
 
--- «hierarchies/coverage 20»
-`kanon_run_lookup1` AS «hierarchies/coverage 21»
-
 -- «hierarchies/coverage 22»
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_consistent_people` GROUP BY `q1`) AS found ON labels.value <=> found.value
+`kanon_run_lookup1` AS «hierarchies/coverage 23»
 
 -- hierarchies/coverage
 «hierarchies/nesting 24»
-«hierarchies/coverage 19»
-«hierarchies/coverage 20»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_consistent_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
+«hierarchies/coverage 21»
+«hierarchies/coverage 22»
+«hierarchies/coverage 4»
 UNION ALL
-«hierarchies/coverage 22»;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 21»
 WITH `kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 20»,
@@ -2675,7 +2675,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 24»
-«hierarchies/coverage 19»
+«hierarchies/coverage 21»
 `kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 20»
 SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_consistent_rows` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_consistent_rows` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_nopad_bin) = found1.kanon_digest;
 
@@ -2683,7 +2683,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 20»,
 
 -- «disclosure/attacks/consistent 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 21»,
+`kanon_run_lookup1` AS «hierarchies/coverage 23»,
 
 -- «disclosure/attacks/consistent 3»
 `kanon_run_consistent_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_consistent_rows`) AS found ON labelled.label <=> found.label),
@@ -2709,7 +2709,7 @@ SELECT (SELECT COALESCE(SUM(row_count), 0) FROM `kanon_run_consistent_people`) -
 -- disclosure/attacks/consistent
 «hierarchies/nesting 24»
 «disclosure/attacks/consistent 1»
-«hierarchies/coverage 19»
+«hierarchies/coverage 21»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2722,7 +2722,7 @@ SELECT own, low, high, place, MIN(released) AS released, SUM(people) AS people F
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 24»
-«hierarchies/coverage 19»
+«hierarchies/coverage 21»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2739,7 +2739,7 @@ SELECT (SELECT SUM(row_count) FROM `kanon_run_consistent_people`) AS examined, S
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 24»
-«hierarchies/coverage 19»
+«hierarchies/coverage 21»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
@@ -2750,7 +2750,7 @@ SELECT (SELECT SUM(row_count) FROM `kanon_run_consistent_people`) AS examined, S
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 24»
-«hierarchies/coverage 19»
+«hierarchies/coverage 21»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2768,7 +2768,7 @@ SELECT (SELECT SUM(row_count) FROM `kanon_run_consistent_rows`) AS examined, SUM
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 21»
 «disclosure/attacks/level_misses 22»
-«hierarchies/coverage 19»
+«hierarchies/coverage 21»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2778,7 +2778,7 @@ SELECT (SELECT SUM(row_count) FROM `kanon_run_consistent_rows`) AS examined, SUM
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 24»
-«hierarchies/coverage 19»
+«hierarchies/coverage 21»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2801,29 +2801,29 @@ WITH `kanon_run_minimal0_people` AS «hierarchies/nesting 21»,
 «hierarchies/nesting 28»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 23»
+-- «hierarchies/coverage 24»
 `kanon_run_lookup0` AS «hierarchies/nesting 29»,
 
--- «hierarchies/coverage 25»
+-- «hierarchies/coverage 26»
 (SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_minimal0_people` GROUP BY `q1`) AS distinct_values) AS labelled)
 
--- «hierarchies/coverage 24»
-`kanon_run_lookup1` AS «hierarchies/coverage 25»
+-- «hierarchies/coverage 25»
+`kanon_run_lookup1` AS «hierarchies/coverage 26»
 
 -- hierarchies/coverage
 «hierarchies/nesting 27»
-«hierarchies/coverage 23»
 «hierarchies/coverage 24»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_minimal0_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
+«hierarchies/coverage 25»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_minimal0_people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+«hierarchies/coverage 6»;
 
 -- «frequency/all_found 5»
-`kanon_run_lookup1` AS «hierarchies/coverage 25»,
+`kanon_run_lookup1` AS «hierarchies/coverage 26»,
 
 -- frequency/all_found
 «hierarchies/nesting 27»
-«hierarchies/coverage 23»
+«hierarchies/coverage 24»
 «frequency/all_found 5»
 `kanon_run_minimal0_labels` AS «disclosure/attacks/level_misses 13»
 SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_minimal0_people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_minimal0_labels` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_minimal0_labels`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_minimal0_labels`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_minimal0_labels`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found1`;
@@ -2843,7 +2843,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL THEN 1 ELSE 0 END) AS 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
-«hierarchies/coverage 24»
+«hierarchies/coverage 25»
 SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.known IS NULL THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_minimal0_labels`) AS found LEFT JOIN (SELECT DISTINCT LEFT«disclosure/attacks/counted 8» COLLATE utf8mb4_nopad_bin AS label, 1 AS known FROM `kanon_run_lookup1`) AS `level0` ON found.label <=> `level0`.label LEFT JOIN (SELECT DISTINCT LEFT«disclosure/attacks/counted 10» COLLATE utf8mb4_nopad_bin AS label, 1 AS known FROM `kanon_run_lookup1`) AS `level1` ON found.label <=> `level1`.label;
 
 -- «disclosure/attacks/numbered_counts 1»
@@ -2865,7 +2865,7 @@ SELECT class_number, value_number, missing, protected_value, row_count FROM `kan
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 27»
-«hierarchies/coverage 23»
+«hierarchies/coverage 24»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2873,7 +2873,7 @@ SELECT class_number, cell_rows FROM (SELECT STRAIGHT_JOIN classes.class_number A
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 27»
-«hierarchies/coverage 23»
+«hierarchies/coverage 24»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2893,19 +2893,19 @@ WITH `kanon_run_guessed0__people` AS «hierarchies/nesting 14»,
 «hierarchies/nesting 31»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 26»
+-- «hierarchies/coverage 27»
 `kanon_run_lookup0` AS «hierarchies/nesting 32»,
 
--- «hierarchies/coverage 27»
+-- «hierarchies/coverage 28»
 (SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_guessed0__people` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 30»
-«hierarchies/coverage 26»
-`kanon_run_lookup1` AS «hierarchies/coverage 27»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_guessed0__people` GROUP BY `q0`) AS found ON labels.value <=> found.value
+«hierarchies/coverage 27»
+`kanon_run_lookup1` AS «hierarchies/coverage 28»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_guessed0__people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 25»
 WITH `kanon_run_guessed0__labels0` AS «disclosure/attacks/level_misses 13»,
@@ -2926,7 +2926,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 `kanon_run_guessed0_0_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/unknown 17» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_guessed0__labels0`) AS found ON labelled.label <=> found.label),
 
 -- «disclosure/attacks/unknown 18»
-`kanon_run_lookup1` AS «hierarchies/coverage 27»,
+`kanon_run_lookup1` AS «hierarchies/coverage 28»,
 
 -- «disclosure/attacks/unknown 19»
 (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_guessed0__labels0`) AS found ON labelled.label <=> found.label)
@@ -2934,7 +2934,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 26»
+«hierarchies/coverage 27»
 «disclosure/attacks/unknown 16»
 «disclosure/attacks/unknown 18»
 `kanon_run_guessed0_0_cover1` AS «disclosure/attacks/unknown 19»
@@ -2945,7 +2945,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS N
 
 -- disclosure/attacks/guessed
 «hierarchies/nesting 30»
-«hierarchies/coverage 26»
+«hierarchies/coverage 27»
 «disclosure/attacks/unknown 18»
 `kanon_run_guessed0__labels0` AS «disclosure/attacks/level_misses 13»,
 `kanon_run_guessed0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_guessed0__people`),
@@ -3015,33 +3015,33 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_
 `kanon_run_lookup0` AS «hierarchies/nesting 33»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 28»
+-- «hierarchies/coverage 29»
 `kanon_run_lookup0` AS «hierarchies/nesting 33»,
 
--- «hierarchies/coverage 29»
+-- «hierarchies/coverage 30»
 (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_known` GROUP BY `q1`) AS found LEFT JOIN «hierarchies/lookup_rows 1» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/range 3»
 `kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 `kanon_run_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_lookup1` AS «hierarchies/coverage 29»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_known` GROUP BY `q0`) AS found ON labels.value <=> found.value
+`kanon_run_lookup1` AS «hierarchies/coverage 30»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_known` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+«hierarchies/coverage 2»;
 
 -- «frequency/population/ambiguous 1»
 `kanon_run_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_lookup0` AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 29»,
+`kanon_run_lookup1` AS «hierarchies/coverage 30»,
 
 -- «frequency/population/ambiguous 3»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_lookup1` AS meant) AS meanings GROUP BY value, label)
@@ -3050,7 +3050,7 @@ SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) 
 «hierarchies/range 1»
 «hierarchies/range 3»
 `kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 `kanon_run_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
@@ -3080,7 +3080,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 1»
 «hierarchies/range 3»
 `kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 `kanon_run_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
@@ -3108,7 +3108,7 @@ WITH `kanon_run_classes` AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 `kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 2»
 `kanon_run_domain1` AS (
@@ -3132,7 +3132,7 @@ SELECT (SELECT COUNT(*) FROM `kanon_run_classes` WHERE is_top = 1) AS tops, (SEL
 WITH `kanon_run_population1` AS «hierarchies/range 4»,
 «frequency/population/overlap 1»
 `kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3184,10 +3184,10 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_
 `kanon_run_widths_lookup0` AS «hierarchies/nesting 35»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_widths_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 30»
+-- «hierarchies/coverage 31»
 `kanon_run_widths_lookup0` AS «hierarchies/nesting 35»,
 
--- «hierarchies/coverage 31»
+-- «hierarchies/coverage 32»
 `kanon_run_widths_lookup1` AS (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_widths_known` GROUP BY `q1`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_widths_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
@@ -3195,17 +3195,17 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/nesting 34»
-«hierarchies/coverage 30»
+«hierarchies/coverage 31»
 `kanon_run_widths_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 31»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_widths_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_widths_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_widths_known` GROUP BY `q0`) AS found ON labels.value <=> found.value
+«hierarchies/coverage 32»
+SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_widths_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_widths_lookup0` AS labels JOIN (SELECT * FROM `kanon_run_widths_lookup0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_widths_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_widths_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_widths_known` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_widths_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_widths_lookup1` AS labels JOIN (SELECT * FROM `kanon_run_widths_lookup1` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value;
 
 -- «evaluate/achieved 10»
 WITH `kanon_run_persons0` AS «frequency/population/moving 1»,
@@ -3245,7 +3245,7 @@ WITH `kanon_run_persons0` AS «frequency/population/moving 1»,
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 `kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3265,14 +3265,14 @@ SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/nesting 34»
-«hierarchies/coverage 30»
+«hierarchies/coverage 31»
 `kanon_run_widths_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 31»
+«hierarchies/coverage 32»
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 3 THEN 0 ELSE class_rows END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 5 THEN 0 ELSE class_rows END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` > 1.20000000000000016e-08 THEN 0 ELSE class_rows END) AS `violating_rows2`, MAX(CASE WHEN `m3` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m3` AS DOUBLE) END) AS `worst3`, SUM(CASE WHEN CASE WHEN `m3` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m3` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= class_size AND `m3` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= class_size AND `m3` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE) THEN 0 ELSE class_rows END) AS `violating_rows3` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 3) AND (`m1` >= 5) AND (`m2` > 1.20000000000000016e-08) AND (`m3` >= class_size AND `m3` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m3` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m3` AS DOUBLE)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+01 * (1 - class_loss) - 3.00000000000000000e+00 * CASE WHEN `m2_own` >= 5 THEN 0 WHEN `m2_own` > 0 THEN CAST(1 AS DOUBLE) / CAST(`m2_own` AS DOUBLE) ELSE 1 END AS `m2` FROM (SELECT STRAIGHT_JOIN classes.`k0` AS `k0`, classes.`k1` AS `k1`, classes.`class_rows` AS `class_rows`, classes.`class_size` AS `class_size`, classes.`m0` AS `m0`, classes.`m1` AS `m1`, classes.`m2_own` AS `m2_own`, classes.`m3` AS `m3`, CAST«evaluate/achieved 15» / 1.38629436111989057e+00 AS class_loss FROM (SELECT STRAIGHT_JOIN base.`k0` AS `k0`, base.`k1` AS `k1`, base.class_rows AS class_rows, base.class_size AS class_size, base.`x0` AS `x0`, base.`x1` AS `x1`, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1`, `values0`.`m2_own` AS `m2_own`, `values1`.`m3` AS `m3` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_size, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 16» AS frequency GROUP BY `q0`, `q1`) AS base JOIN (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m2_own` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 17» AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS `values0` ON base.`k0` <=> `values0`.`k0` AND base.`k1` <=> `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m3` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 18» AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS `values1` ON base.`k0` <=> `values1`.`k0` AND base.`k1` <=> `values1`.`k1`) AS classes LEFT JOIN «evaluate/achieved 19» AS `sizes0` ON classes.`x0` = `sizes0`.code LEFT JOIN «evaluate/achieved 20» AS `sizes1` ON classes.`x1` = `sizes1`.code) AS widened) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
 
 -- verbs/warnings/repeats
@@ -3290,35 +3290,35 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_
 `kanon_run_lookup0` AS «hierarchies/nesting 36»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 32»
+-- «hierarchies/coverage 33»
 `kanon_run_lookup0` AS «hierarchies/nesting 36»,
 
--- «hierarchies/coverage 33»
+-- «hierarchies/coverage 34»
 (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_population0` GROUP BY `q1`) AS found LEFT JOIN «hierarchies/lookup_rows 1» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
 «hierarchies/range 1»
-«hierarchies/coverage 32»
+«hierarchies/coverage 33»
 `kanon_run_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_lookup1` AS «hierarchies/coverage 33»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_population0` GROUP BY `q0`) AS found ON labels.value <=> found.value
+`kanon_run_lookup1` AS «hierarchies/coverage 34»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_population0` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+«hierarchies/coverage 2»;
 
 -- «frequency/all_found 10»
-`kanon_run_lookup1` AS «hierarchies/coverage 33»,
+`kanon_run_lookup1` AS «hierarchies/coverage 34»,
 
 -- «frequency/all_found 11»
 (SELECT labelled.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 7» AS labelled)
 
 -- frequency/all_found
 «hierarchies/range 1»
-«hierarchies/coverage 32»
+«hierarchies/coverage 33»
 `kanon_run_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
@@ -3334,7 +3334,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`census` AS whole) AS `there0`
 
 -- evaluate/achieved
 «hierarchies/range 1»
-«hierarchies/coverage 32»
+«hierarchies/coverage 33»
 `kanon_run_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_lookup0` AS meant) AS meanings GROUP BY value, label),
 `kanon_run_classes` AS «frequency/all_found 11»,
 «frequency/population/overlap 2»
@@ -3412,7 +3412,7 @@ SELECT COUNT(*) AS unknown_rows FROM `clinic`.`other` AS checked WHERE `checked`
 «frequency/population/overlap 1»
 «hierarchies/range 3»
 `kanon_run_known` AS (SELECT `q0`, `q1`, CAST(row_count AS SIGNED) AS row_count FROM `kanon_run_population0` UNION ALL SELECT `q0`, `q1`, CAST(0 AS SIGNED) AS row_count FROM `kanon_run_population1`),
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3432,14 +3432,14 @@ SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 «hierarchies/range 7»
 «hierarchies/range 8»
 «hierarchies/nesting 34»
-«hierarchies/coverage 30»
+«hierarchies/coverage 31»
 `kanon_run_widths_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 31»
+«hierarchies/coverage 32»
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 5 THEN 0 ELSE class_rows END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` > 1.20000000000000016e-08 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` > 1.20000000000000016e-08 THEN 0 ELSE class_rows END) AS `violating_rows1`, MAX(CASE WHEN `m2` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m2` AS DOUBLE) END) AS `worst2`, SUM(CASE WHEN CASE WHEN `m2` > 0 THEN CAST(class_size AS DOUBLE) / CAST(`m2` AS DOUBLE) END IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= class_size AND `m2` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= class_size AND `m2` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE) THEN 0 ELSE class_rows END) AS `violating_rows2` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `all_size`, `class_rows`, `class_size`, `m0`, `m1`, `m2`, CASE WHEN (`m0` >= 5) AND (`m1` > 1.20000000000000016e-08) AND (`m2` >= class_size AND `m2` > 0 AND CAST(class_size AS DOUBLE) <= 5.00000000999999972e-01 * CAST(`m2` AS DOUBLE) AND CAST(class_size AS DOUBLE) >= -1.00000000000000006e-09 * CAST(`m2` AS DOUBLE)) THEN 1 ELSE 0 END AS satisfied FROM (SELECT widened.*, 1.20000000000000000e+01 * (1 - class_loss) - 3.00000000000000000e+00 * CASE WHEN `m1_own` >= 5 THEN 0 WHEN `m1_own` > 0 THEN CAST(1 AS DOUBLE) / CAST(`m1_own` AS DOUBLE) ELSE 1 END AS `m1` FROM (SELECT STRAIGHT_JOIN classes.`k0` AS `k0`, classes.`k1` AS `k1`, classes.`class_rows` AS `class_rows`, classes.`class_size` AS `class_size`, classes.`all_size` AS `all_size`, classes.`m0` AS `m0`, classes.`m1_own` AS `m1_own`, classes.`m2` AS `m2`, CAST«evaluate/achieved 15» / 1.38629436111989057e+00 AS class_loss FROM (SELECT STRAIGHT_JOIN base.`k0` AS `k0`, base.`k1` AS `k1`, base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, base.`x0` AS `x0`, base.`x1` AS `x1`, `values0`.`m0` AS `m0`, `values0`.`m1_own` AS `m1_own`, `values1`.`m2` AS `m2` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS SIGNED) AS SIGNED) AS class_rows, COUNT(DISTINCT unit) AS class_size, SUM(COUNT(DISTINCT unit)) OVER () AS all_size, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 6» AS frequency GROUP BY `q0`, `q1`) AS base JOIN (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m0`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m1_own` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 17» AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS `values0` ON base.`k0` <=> `values0`.`k0` AND base.`k1` <=> `values0`.`k1` JOIN (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(`x0`) AS `x0`, MIN(`x1`) AS `x1`, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS `m2` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `x0`, `x1` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share, MIN(LEFT(CAST(CAST(`q0` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q0` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x0`, MIN(LEFT(CAST(CAST(`q1` AS CHAR) AS CHAR), 16383 DIV (CHAR_LENGTH(CAST(`q1` AS CHAR)) <= 16383)) COLLATE utf8mb4_nopad_bin) AS `x1` FROM «evaluate/achieved 18» AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS `values1` ON base.`k0` <=> `values1`.`k0` AND base.`k1` <=> `values1`.`k1`) AS classes LEFT JOIN «evaluate/achieved 19» AS `sizes0` ON classes.`x0` = `sizes0`.code LEFT JOIN «evaluate/achieved 20» AS `sizes1` ON classes.`x1` = `sizes1`.code) AS widened) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
 
 -- engines/scratch/domain
@@ -3453,7 +3453,7 @@ INSERT INTO `kanon_run_domain0` VALUES
   ('O', 'y', '*');
 
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE `kanon_run_lookup0` AS SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_raw` GROUP BY `q0`) AS found LEFT JOIN «hierarchies/coverage 10» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest;
+CREATE TEMPORARY TABLE `kanon_run_lookup0` AS SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_raw` GROUP BY `q0`) AS found LEFT JOIN «hierarchies/coverage 12» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest;
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»;
@@ -3520,10 +3520,10 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_
 `kanon_run_beliefs0_lookup0` AS «hierarchies/nesting 37»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_beliefs0_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 35»
 `kanon_run_beliefs0_lookup0` AS «hierarchies/nesting 37»,
 
--- «hierarchies/coverage 35»
+-- «hierarchies/coverage 36»
 (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_beliefs0_vectors` GROUP BY `q1`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_beliefs0_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
@@ -3531,23 +3531,23 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 34»
+«hierarchies/coverage 35»
 `kanon_run_beliefs0_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 35»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs0_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_beliefs0_vectors` GROUP BY `q0`) AS found ON labels.value <=> found.value
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 36»
+SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs0_lookup0` AS labels JOIN (SELECT * FROM `kanon_run_beliefs0_lookup0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs0_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_beliefs0_vectors` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs0_lookup1` AS labels JOIN (SELECT * FROM `kanon_run_beliefs0_lookup1` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value;
 
 -- «frequency/population/ambiguous 4»
 `kanon_run_beliefs0_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_beliefs0_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_beliefs0_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_beliefs0_lookup0` AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 5»
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 35»,
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 36»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_beliefs0_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_beliefs0_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_beliefs0_lookup1` AS meant) AS meanings GROUP BY value, label)
@@ -3557,7 +3557,7 @@ SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs0_l
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 34»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 `kanon_run_beliefs0_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
@@ -3594,7 +3594,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 34»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3640,7 +3640,7 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM `kanon_run_b
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 34»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3677,7 +3677,7 @@ SELECT CASE WHEN persons >= 5 THEN `prior_tenth` END AS prior_from, CASE WHEN pe
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 34»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3724,33 +3724,33 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT `q0` AS value FROM `kanon_
 `kanon_run_beliefs1_lookup0` AS «hierarchies/nesting 38»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_beliefs1_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 37»
 `kanon_run_beliefs1_lookup0` AS «hierarchies/nesting 38»,
 
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 38»
 (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_beliefs1_vectors` GROUP BY `q1`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_beliefs1_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 36»
+«hierarchies/coverage 37»
 `kanon_run_beliefs1_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 37»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs1_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_beliefs1_vectors` GROUP BY `q0`) AS found ON labels.value <=> found.value
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 38»
+SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs1_lookup0` AS labels JOIN (SELECT * FROM `kanon_run_beliefs1_lookup0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs1_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_beliefs1_vectors` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs1_lookup1` AS labels JOIN (SELECT * FROM `kanon_run_beliefs1_lookup1` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value;
 
 -- «frequency/population/ambiguous 7»
 `kanon_run_beliefs1_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_beliefs1_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_beliefs1_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_beliefs1_lookup0` AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 8»
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 37»,
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 38»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_beliefs1_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_beliefs1_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_beliefs1_lookup1` AS meant) AS meanings GROUP BY value, label)
@@ -3759,7 +3759,7 @@ SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs1_l
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 36»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 `kanon_run_beliefs1_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
@@ -3795,7 +3795,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 36»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3840,7 +3840,7 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM `kanon_run_b
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 36»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3870,7 +3870,7 @@ SELECT CASE WHEN persons >= 5 THEN `prior_tenth` END AS prior_from, CASE WHEN pe
 «hierarchies/range 14»
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 36»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3900,7 +3900,7 @@ SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impos
 «hierarchies/range 12»
 «hierarchies/range 13»
 `kanon_run_beliefs0_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs0_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 34»
+«hierarchies/coverage 35»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3926,7 +3926,7 @@ SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 `kanon_run_beliefs1_counted_source` AS «hierarchies/range 11»,
 «hierarchies/range 15»
 `kanon_run_beliefs1_vectors` AS (SELECT `q0`, `q1`, SUM(held) AS row_count FROM `kanon_run_beliefs1_joint` GROUP BY `q0`, `q1`),
-«hierarchies/coverage 36»
+«hierarchies/coverage 37»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3966,38 +3966,38 @@ WITH `kanon_run_consistency_records` AS «hierarchies/range 6»,
 `kanon_run_consistency_lookup0` AS «hierarchies/nesting 40»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_consistency_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 38»
+-- «hierarchies/coverage 39»
 `kanon_run_consistency_lookup0` AS «hierarchies/nesting 40»,
 
--- «hierarchies/coverage 39»
+-- «hierarchies/coverage 40»
 (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_consistency_records` GROUP BY `q1`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_consistency_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
 «hierarchies/nesting 39»
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 `kanon_run_consistency_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_consistency_lookup1` AS «hierarchies/coverage 39»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_consistency_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_consistency_records` GROUP BY `q0`) AS found ON labels.value <=> found.value
+`kanon_run_consistency_lookup1` AS «hierarchies/coverage 40»
+SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_consistency_lookup0` AS labels JOIN (SELECT * FROM `kanon_run_consistency_lookup0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_consistency_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_consistency_records` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_consistency_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_consistency_lookup1` AS labels JOIN (SELECT * FROM `kanon_run_consistency_lookup1` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value;
 
 -- «frequency/population/ambiguous 10»
 `kanon_run_consistency_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_consistency_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_consistency_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_consistency_lookup0` AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 11»
-`kanon_run_consistency_lookup1` AS «hierarchies/coverage 39»,
+`kanon_run_consistency_lookup1` AS «hierarchies/coverage 40»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 0 AS label_level FROM `kanon_run_consistency_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS label_level FROM `kanon_run_consistency_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 2 AS label_level FROM `kanon_run_consistency_lookup1` AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
 «hierarchies/nesting 39»
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 10»
 `kanon_run_consistency_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
@@ -4016,7 +4016,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 
 -- frequency/all_found
 «hierarchies/nesting 39»
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 `kanon_run_consistency_domain1` AS (
 SELECT 'M' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
@@ -4077,7 +4077,7 @@ SELECT (SELECT COUNT(*) FROM `kanon_run_consistency_numbered` AS vectors) AS vec
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4097,7 +4097,7 @@ SELECT (SELECT COALESCE(SUM(row_count), 0) FROM `kanon_run_consistency_numbered`
 -- evaluate/consistency/graph
 «hierarchies/nesting 39»
 «evaluate/consistency/sizes 1»
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 2»
@@ -4123,7 +4123,7 @@ WITH `kanon_run_consistency_classes` AS «frequency/all_found 6»,
 «evaluate/consistency/summary 1»
 `kanon_run_consistency_records` AS «hierarchies/range 6»,
 «evaluate/consistency/sizes 1»
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4143,10 +4143,10 @@ SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 SELECT '0' AS `l0`, '0' AS `l1`)
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN `m0` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows0`, MIN(`m1`) AS `worst1`, SUM(CASE WHEN `m1` IS NULL THEN 1 ELSE 0 END) AS `unbounded1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE 1 END) AS `violating_classes1`, SUM(CASE WHEN `m1` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows1`, MIN(`m2`) AS `worst2`, SUM(CASE WHEN `m2` IS NULL THEN 1 ELSE 0 END) AS `unbounded2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE 1 END) AS `violating_classes2`, SUM(CASE WHEN `m2` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows2`, MIN(`m3`) AS `worst3`, SUM(CASE WHEN `m3` IS NULL THEN 1 ELSE 0 END) AS `unbounded3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE 1 END) AS `violating_classes3`, SUM(CASE WHEN `m3` >= 2 THEN 0 ELSE class_rows END) AS `violating_rows3` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, `m1`, `m2`, `m3`, CASE WHEN (`m0` >= 2) AND (`m1` >= 2) AND (`m2` >= 2) AND (`m3` >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT STRAIGHT_JOIN base.`k0` AS `k0`, base.`k1` AS `k1`, base.class_rows AS class_rows, base.class_size AS class_size, `values0`.`m0` AS `m0`, `values0`.`m1` AS `m1`, `values0`.`m2` AS `m2`, `values0`.`m3` AS `m3` FROM «evaluate/achieved 21» AS base JOIN (SELECT `k0`, `k1`, SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(CASE WHEN records < fewest_rows THEN records ELSE fewest_rows END) AS `m0`, MIN(fewest_rows) AS `m1`, MIN(records) AS `m2`, MIN(fewest_matches) AS `m3` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `records`, `fewest_rows`, `fewest_matches` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN(`records`) AS `records`, MIN(`fewest_rows`) AS `fewest_rows`, MIN(`fewest_matches`) AS `fewest_matches` FROM (SELECT STRAIGHT_JOIN shown.`q0` AS `q0`, shown.`q1` AS `q1`, 1 AS value_code, 0 AS reference_share, COALESCE(counted.records, 0) AS records, COALESCE(counted.fewest_rows, 0) AS fewest_rows, COALESCE(CAST(matches.l1 AS SIGNED), 0) AS fewest_matches, 1 AS row_count FROM `kanon_run_consistency_shown` AS shown LEFT JOIN (SELECT * FROM `kanon_run_consistency_counted` LIMIT 18446744073709551615) AS `counted` ON shown.place = counted.place LEFT JOIN (SELECT * FROM `kanon_run_consistency_matches` LIMIT 18446744073709551615) AS `matches` ON shown.place = CAST(matches.l0 AS SIGNED)) AS frequency GROUP BY `q0`, `q1`, value_code) AS counted) AS ranked GROUP BY `k0`, `k1`) AS `values0` ON base.`k0` <=> `values0`.`k0` AND base.`k1` <=> `values0`.`k1`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked;
 
--- «hierarchies/coverage 40»
+-- «hierarchies/coverage 41»
 WITH `kanon_run_raw0` AS (SELECT LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `v0`, COUNT(*) AS row_count FROM `clinic`.`visits` AS original GROUP BY LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin),
 
--- «hierarchies/coverage 41»
+-- «hierarchies/coverage 42»
 (
 SELECT 'a' AS `l0`, 'y' AS `l1`, 'x' AS `l2`, '*' AS `l3`
 UNION ALL
@@ -4154,17 +4154,17 @@ SELECT 'it''s' AS `l0`, 'y' AS `l1`, 'x' AS `l2`, '*' AS `l3`
 UNION ALL
 SELECT 'b\\' AS `l0`, 'w' AS `l1`, 'z' AS `l2`, '*' AS `l3`)
 
--- «hierarchies/coverage 42»
+-- «hierarchies/coverage 43»
 (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`d1`, 0) AS `d1`, COALESCE(labelled.`s1`, 1) AS `s1`, labelled.`l2`, COALESCE(labelled.`c2`, 0) AS `c2`, COALESCE(labelled.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT `v0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_raw0` GROUP BY `v0`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2` FROM `kanon_run_domain_sensitive0`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest)
 
--- «hierarchies/coverage 43»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup_sensitive0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup_sensitive0` AS labels JOIN (SELECT `v0` AS value, SUM(row_count) AS row_count FROM `kanon_run_raw0` GROUP BY `v0`) AS found ON labels.value <=> found.value
+-- «hierarchies/coverage 44»
+SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup_sensitive0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup_sensitive0` AS labels JOIN (SELECT * FROM `kanon_run_lookup_sensitive0` LIMIT 18446744073709551615) AS `found` ON labels.value <=> found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 40»
-`kanon_run_domain_sensitive0` AS «hierarchies/coverage 41»,
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 42»
-«hierarchies/coverage 43»;
+«hierarchies/coverage 41»
+`kanon_run_domain_sensitive0` AS «hierarchies/coverage 42»,
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 43»
+«hierarchies/coverage 44»;
 
 -- «evaluate/achieved 22»
 `kanon_run_reference0` AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share, `group1`, COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY `group1`) AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS `group_share1`, `group2`, COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY `group2`) AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS `group_share2` FROM (SELECT STRAIGHT_JOIN counts.value, counts.reference_count, lookup.`c1` AS `group1`, lookup.`c2` AS `group2` FROM «evaluate/achieved 8» AS counts LEFT JOIN (SELECT * FROM `kanon_run_lookup_sensitive0` LIMIT 18446744073709551615) AS `lookup` ON counts.value <=> lookup.value) AS value_counts)
@@ -4173,9 +4173,9 @@ SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup_sen
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 AND SUM(CASE WHEN value_count > 0 AND group1 IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 5» / 3 ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `group1`, `group_share1`, `group2`, `group_share2`, SUM(value_count) OVER (PARTITION BY `k0`, `k1`) AS class_total, SUM(value_count) OVER (PARTITION BY `k0`, `k1`, `group1`) AS `group_total1`, SUM(value_count) OVER (PARTITION BY `k0`, `k1`, `group2`) AS `group_total2` FROM (SELECT STRAIGHT_JOIN held.`k0` AS `k0`, held.`k1` AS `k1`, held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share, reference.`group1` AS `group1`, reference.`group_share1` AS `group_share1`, reference.`group2` AS `group2`, reference.`group_share2` AS `group_share2` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, CAST(COUNT(*) AS SIGNED) AS value_rows, CAST(COUNT(*) AS SIGNED) AS value_count FROM (SELECT `checked`.`age` AS `q0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_nopad_bin AS `q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_nopad_bin AS value_code, 1 AS row_count FROM `clinic`.`other` AS checked) AS frequency GROUP BY `q0`, `q1`, value_code) AS held LEFT JOIN (SELECT * FROM `kanon_run_reference0` LIMIT 18446744073709551615) AS `reference` ON held.value_code <=> reference.reference_value) AS counted) AS ranked GROUP BY `k0`, `k1`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked
 
 -- evaluate/achieved
-«hierarchies/coverage 40»
-`kanon_run_domain_sensitive0` AS «hierarchies/coverage 41»,
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 42»,
+«hierarchies/coverage 41»
+`kanon_run_domain_sensitive0` AS «hierarchies/coverage 42»,
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 43»,
 «evaluate/achieved 22»
 «evaluate/achieved 23»;
 
@@ -4186,24 +4186,24 @@ SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_c
 `kanon_run_lookup_sensitive0` AS «hierarchies/nesting 42»
 
 -- hierarchies/nesting
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 «hierarchies/nesting 41»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
 -- hierarchies/coverage
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 «hierarchies/nesting 41»
-«hierarchies/coverage 43»;
+«hierarchies/coverage 44»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 «hierarchies/nesting 41»
 SELECT SUM(CASE WHEN `l1` <> '*' THEN 1 ELSE 0 END) AS `others1`, SUM(CASE WHEN `l2` <> '*' THEN 1 ELSE 0 END) AS `others2` FROM `kanon_run_lookup_sensitive0` AS checked;
 
 -- evaluate/achieved
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 `kanon_run_lookup_sensitive0` AS «hierarchies/nesting 42»,
 «evaluate/achieved 22»
 «evaluate/achieved 23»;
@@ -4228,19 +4228,19 @@ WITH `kanon_run_downcoded0_people` AS «hierarchies/nesting 21»,
 «hierarchies/nesting 44»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 44»
+-- «hierarchies/coverage 45»
 `kanon_run_lookup0` AS «hierarchies/nesting 45»,
 
--- «hierarchies/coverage 45»
+-- «hierarchies/coverage 46»
 (SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_downcoded0_people` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 43»
-«hierarchies/coverage 44»
-`kanon_run_lookup1` AS «hierarchies/coverage 45»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_downcoded0_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
+«hierarchies/coverage 45»
+`kanon_run_lookup1` AS «hierarchies/coverage 46»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_downcoded0_people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 27»
 WITH `kanon_run_downcoded0_classes` AS «disclosure/attacks/level_misses 20»,
@@ -4267,7 +4267,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 `kanon_run_downcoded0__labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, cover.label AS `label0` FROM `kanon_run_downcoded0_people` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded0_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
 
 -- «disclosure/attacks/downcoded_facts 5»
-`kanon_run_lookup1` AS «hierarchies/coverage 45»,
+`kanon_run_lookup1` AS «hierarchies/coverage 46»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 `kanon_run_downcoded0_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_downcoded0_classes`) AS found ON labelled.label <=> found.label),
@@ -4287,7 +4287,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/coverage 44»
+«hierarchies/coverage 45»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4305,7 +4305,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/coverage 44»
+«hierarchies/coverage 45»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4328,7 +4328,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 43»
-«hierarchies/coverage 44»
+«hierarchies/coverage 45»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 1»
@@ -4343,7 +4343,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 43»
-«hierarchies/coverage 44»
+«hierarchies/coverage 45»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 1»
@@ -4370,19 +4370,19 @@ WITH `kanon_run_downcoded1_people` AS «hierarchies/nesting 21»,
 «hierarchies/nesting 47»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 46»
+-- «hierarchies/coverage 47»
 `kanon_run_lookup0` AS «hierarchies/nesting 48»,
 
--- «hierarchies/coverage 47»
+-- «hierarchies/coverage 48»
 (SELECT value, value_rows, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, value_rows, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_nopad_bin AS `l0` FROM (SELECT `q1` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_downcoded1_people` GROUP BY `q1`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 46»
-«hierarchies/coverage 46»
-`kanon_run_lookup1` AS «hierarchies/coverage 47»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_downcoded1_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
+«hierarchies/coverage 47»
+`kanon_run_lookup1` AS «hierarchies/coverage 48»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_downcoded1_people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 29»
 WITH `kanon_run_downcoded1_classes` AS «disclosure/attacks/level_misses 20»,
@@ -4397,7 +4397,7 @@ WITH `kanon_run_downcoded1_classes` AS «disclosure/attacks/level_misses 20»,
 SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.known, `level1`.known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.known IS NULL AND COALESCE(`level0`.known, `level1`.known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q0` AS label FROM `kanon_run_downcoded1_classes`) AS found LEFT JOIN (SELECT DISTINCT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS known FROM `kanon_run_lookup0`) AS `level0` ON found.label <=> `level0`.label LEFT JOIN (SELECT DISTINCT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, 1 AS known FROM `kanon_run_lookup0`) AS `level1` ON found.label <=> `level1`.label;
 
 -- «disclosure/attacks/downcoded_facts 12»
-`kanon_run_lookup1` AS «hierarchies/coverage 47»,
+`kanon_run_lookup1` AS «hierarchies/coverage 48»,
 
 -- «disclosure/attacks/downcoded_facts 14»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
@@ -4438,7 +4438,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 16»
-«hierarchies/coverage 46»
+«hierarchies/coverage 47»
 «disclosure/attacks/downcoded_facts 17»
 «disclosure/attacks/downcoded_facts 18»
 «disclosure/attacks/downcoded_facts 19»
@@ -4456,7 +4456,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 16»
-«hierarchies/coverage 46»
+«hierarchies/coverage 47»
 «disclosure/attacks/downcoded_facts 17»
 «disclosure/attacks/downcoded_facts 18»
 «disclosure/attacks/downcoded_facts 19»
@@ -4476,7 +4476,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 46»
-«hierarchies/coverage 46»
+«hierarchies/coverage 47»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 58»
 «disclosure/attacks/downcoded_facts 13»
@@ -4491,7 +4491,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 46»
-«hierarchies/coverage 46»
+«hierarchies/coverage 47»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 58»
 «disclosure/attacks/downcoded_facts 13»
@@ -4504,8 +4504,8 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 24»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 59» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 60» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded1_minimal` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
--- «hierarchies/coverage 48»
-`kanon_run_lookup0` AS (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_consistent_people` GROUP BY `q0`) AS found LEFT JOIN «hierarchies/coverage 10» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest),
+-- «hierarchies/coverage 49»
+`kanon_run_lookup0` AS (SELECT STRAIGHT_JOIN found.value, found.value_rows, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT `q0` AS value, CAST(SUM(row_count) AS SIGNED) AS value_rows FROM `kanon_run_consistent_people` GROUP BY `q0`) AS found LEFT JOIN «hierarchies/coverage 12» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_nopad_bin) = labelled.kanon_digest),
 
 -- hierarchies/coverage
 «hierarchies/nesting 24»
@@ -4513,11 +4513,11 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 48»
-«hierarchies/coverage 20»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_consistent_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
+«hierarchies/coverage 49»
+«hierarchies/coverage 22»
+«hierarchies/coverage 1»
 UNION ALL
-«hierarchies/coverage 22»;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/consistent 10»
 `kanon_run_consistent_places0` AS (SELECT value, label, ROW_NUMBER() OVER (ORDER BY CASE WHEN sort IS NULL THEN 1 ELSE 0 END, sort) AS place FROM (SELECT STRAIGHT_JOIN own.value AS value, LEFT(CAST(`own`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`own`.`l0`) <= 16383)) COLLATE utf8mb4_nopad_bin AS label, CAST(positions.l1 AS SIGNED) AS sort FROM `kanon_run_lookup0` AS own JOIN (SELECT * FROM `kanon_run_consistent_positions0` LIMIT 18446744073709551615) AS `positions` ON own.l0 = positions.l0 WHERE NOT own.value IS NULL AND NOT own.l0 IS NULL) AS sortable),
@@ -4565,7 +4565,7 @@ UNION ALL
 SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 48»
+«hierarchies/coverage 49»
 «disclosure/attacks/consistent 2»
 `kanon_run_consistent_positions0` AS (
 SELECT 'a' AS `l0`, '0' AS `l1`
@@ -4587,7 +4587,7 @@ SELECT 'b' AS `l0`, '1' AS `l1`),
 SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 48»
+«hierarchies/coverage 49»
 «disclosure/attacks/consistent 1»
 `kanon_run_consistent_positions0` AS (
 SELECT 'a' AS `l0`, '0' AS `l1`
@@ -4610,7 +4610,7 @@ SELECT 'b' AS `l0`, '1' AS `l1`),
 SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 48»
+«hierarchies/coverage 49»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 `kanon_run_consistent_positions0` AS (
@@ -4634,7 +4634,7 @@ SELECT 'b' AS `l0`, '1' AS `l1`),
 SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 48»
+«hierarchies/coverage 49»
 «disclosure/attacks/consistent 2»
 `kanon_run_consistent_positions0` AS (
 SELECT 'a' AS `l0`, '0' AS `l1`

@@ -59,10 +59,10 @@ CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT found.value, found.value_ro
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
 -- «hierarchies/coverage 1»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS found ON labels.value IS found.value
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN "kanon_run_lookup0" AS found ON labels.value IS found.value
 
 -- «hierarchies/coverage 2»
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q1") AS found ON labels.value IS found.value
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN "kanon_run_lookup1" AS found ON labels.value IS found.value
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
@@ -205,7 +205,7 @@ UNION ALL
 SELECT 1 AS attribute, 3 AS level, COUNT(*) AS split_labels FROM (SELECT "l3" FROM "kanon_run_lookup1" WHERE NOT "l3" IS NULL GROUP BY "l3" HAVING COUNT(DISTINCT "l4") > 1) AS split;
 
 -- «hierarchies/coverage 3»
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL OR labels."l3" IS NULL OR labels."l4" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL OR labels."l3" IS NULL OR labels."l4" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q1") AS found ON labels.value IS found.value
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL OR labels."l3" IS NULL OR labels."l4" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL OR labels."l3" IS NULL OR labels."l4" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN "kanon_run_lookup1" AS found ON labels.value IS found.value
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»
@@ -276,8 +276,11 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
+-- «hierarchies/coverage 4»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN "kanon_run_lookup0" AS found ON labels.value IS found.value
+
 -- hierarchies/coverage
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS found ON labels.value IS found.value;
+«hierarchies/coverage 4»;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -319,11 +322,11 @@ SELECT MIN(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
 
--- «hierarchies/coverage 4»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q0") AS found ON labels.value IS found.value
+-- «hierarchies/coverage 5»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN "kanon_run_lookup0" AS found ON labels.value IS found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 4»;
+«hierarchies/coverage 5»;
 
 -- «frequency/label_numbers 9»
 SELECT 0 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS REAL) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("c0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup0" GROUP BY "c0") AS labelled
@@ -412,10 +415,13 @@ CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CA
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE "kanon_run_lookup1" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q1") AS distinct_values) AS labelled;
 
+-- «hierarchies/coverage 6»
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN "kanon_run_lookup1" AS found ON labels.value IS found.value
+
 -- hierarchies/coverage
 «hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q1") AS found ON labels.value IS found.value;
+«hierarchies/coverage 6»;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -457,15 +463,15 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(ro
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE "kanon_run_lookup2" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q2" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q2") AS distinct_values) AS labelled;
 
--- «hierarchies/coverage 5»
-SELECT 2 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup2") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup2" AS labels JOIN (SELECT "q2" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "q2") AS found ON labels.value IS found.value
+-- «hierarchies/coverage 7»
+SELECT 2 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup2") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup2" AS labels JOIN "kanon_run_lookup2" AS found ON labels.value IS found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 4»
+«hierarchies/coverage 5»
 UNION ALL
 «hierarchies/coverage 2»
 UNION ALL
-«hierarchies/coverage 5»;
+«hierarchies/coverage 7»;
 
 -- «frequency/label_numbers 10»
 SELECT 2 AS attribute, 0 AS level, MAX(among_all) AS most_labels, MAX(among_siblings) AS most_siblings, SUM(CASE WHEN label_rows > 0 THEN 1 ELSE 0 END) AS labels, SUM(label_rows * label_size) AS covered, MAX(CASE WHEN label_rows > 0 THEN label_size ELSE 1 END) AS largest, SUM(CASE WHEN label_rows > 0 THEN CAST(label_rows AS REAL) * LN(label_rows) ELSE 0 END) AS row_log FROM (SELECT "c0" AS among_all, MAX("c0") AS among_siblings, MAX("s0") AS label_size, SUM(value_rows) AS label_rows FROM "kanon_run_lookup2" GROUP BY "c0") AS labelled
@@ -868,7 +874,7 @@ INSERT INTO "kanon_run_domain_sensitive1" VALUES
 CREATE TEMPORARY TABLE "kanon_run_lookup_sensitive1" AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT "v1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "v1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2" FROM "kanon_run_domain_sensitive1") AS labelled ON found.value COLLATE BINARY = labelled."l0";
 
 -- hierarchies/coverage
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive1" AS labels JOIN (SELECT "v1" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw" GROUP BY "v1") AS found ON labels.value IS found.value;
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive1" AS labels JOIN "kanon_run_lookup_sensitive1" AS found ON labels.value IS found.value;
 
 -- frequency/sensitive
 CREATE TEMPORARY TABLE "kanon_run_sensitive1" AS SELECT value, CASE WHEN value IS NULL THEN NULL ELSE CAST(ROW_NUMBER() OVER (ORDER BY value NULLS LAST) AS INTEGER) END AS code, CAST(reference_count AS INTEGER) AS reference_count, COALESCE(CAST(reference_count AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS reference_share, SUM(CASE WHEN reference_count > 0 THEN 1 ELSE 0 END) OVER () AS reference_values, "group1", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group1") AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group2") AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS "group_share2", CASE WHEN CAST(value AS TEXT) COLLATE BINARY IN ('it''s', 'b\') THEN 1 ELSE 0 END AS "is_protected", CASE WHEN CAST(value AS TEXT) COLLATE BINARY IN ('a') THEN 1 ELSE 0 END AS "may_be_disclosed", CASE WHEN CAST(value AS TEXT) COLLATE BINARY IN ('it''s') THEN 1 ELSE 0 END AS "not_to_be_excluded" FROM (SELECT counts.value, counts.reference_count, lookup."c1" AS "group1", lookup."c2" AS "group2" FROM (SELECT "v1" AS value, SUM(row_count) AS reference_count FROM "kanon_run_raw" GROUP BY "v1") AS counts LEFT JOIN "kanon_run_lookup_sensitive1" AS lookup ON counts.value IS lookup.value) AS value_counts;
@@ -1061,9 +1067,6 @@ CREATE TEMPORARY TABLE "kanon_run_known" AS SELECT "q0", CAST(row_count AS INTEG
 
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_known" GROUP BY "q0") AS distinct_values) AS labelled;
-
--- hierarchies/coverage
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_known" GROUP BY "q0") AS found ON labels.value IS found.value;
 
 -- frequency/population/people
 CREATE TEMPORARY TABLE "kanon_run_people0" AS SELECT "q0", CAST(NULL AS TEXT) AS value_code, CAST(0 AS INTEGER) AS row_count FROM "kanon_run_raw" UNION ALL SELECT "q0", person AS value_code, CAST(row_count AS INTEGER) AS row_count FROM "kanon_run_population0";
@@ -1471,7 +1474,7 @@ SELECT 1 AS attribute, 3 AS level, COUNT(*) AS split_labels FROM (SELECT "l3" FR
 UNION ALL
 «hierarchies/coverage 3»
 UNION ALL
-«hierarchies/coverage 5»;
+«hierarchies/coverage 7»;
 
 -- frequency/label_numbers
 «frequency/label_numbers 1»
@@ -1766,19 +1769,19 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 6»
+-- «hierarchies/coverage 8»
 "kanon_run_lookup0" AS «hierarchies/nesting 5»,
 
--- «hierarchies/coverage 7»
+-- «hierarchies/coverage 9»
 (SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_external" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 1»
-«hierarchies/coverage 6»
-"kanon_run_lookup1" AS «hierarchies/coverage 7»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_external" GROUP BY "q0") AS found ON labels.value IS found.value
+«hierarchies/coverage 8»
+"kanon_run_lookup1" AS «hierarchies/coverage 9»
+«hierarchies/coverage 4»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_external" GROUP BY "q1") AS found ON labels.value IS found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 3»
 (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST((CAST("kanon_source"."age" AS TEXT) || '') AS TEXT) COLLATE BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST((CAST("kanon_source"."age" AS TEXT) || '') AS TEXT) COLLATE BINARY, '0'), '.') ELSE CAST((CAST("kanon_source"."age" AS TEXT) || '') AS TEXT) COLLATE BINARY END AS TEXT)
@@ -1800,7 +1803,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 1»
-«hierarchies/coverage 6»
+«hierarchies/coverage 8»
 "kanon_run_linked" AS «disclosure/attacks/level_misses 2»
 SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT) COLLATE BINARY AND ("found0".known = 1 OR "found1".known = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_linked" WHERE "q0" <> '*') AS "found0" ON CAST("l1" AS TEXT) COLLATE BINARY = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_linked" WHERE "q0" <> '*') AS "found1" ON CAST("l2" AS TEXT) COLLATE BINARY = "found1".label;
 
@@ -1808,7 +1811,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 "kanon_run_linked" AS «disclosure/attacks/level_misses 2»,
 
 -- «disclosure/attacks/counted 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 7»,
+"kanon_run_lookup1" AS «hierarchies/coverage 9»,
 
 -- «disclosure/attacks/counted 4»
 (SELECT value, CAST("l2" AS TEXT) COLLATE BINARY AS label FROM "kanon_run_lookup0" WHERE value IS NULL OR NOT "l2" IS NULL UNION ALL SELECT value, CAST("l3" AS TEXT) COLLATE BINARY AS label FROM "kanon_run_lookup0")
@@ -1846,7 +1849,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 -- disclosure/attacks/counted
 «hierarchies/nesting 1»
 «disclosure/attacks/counted 1»
-«hierarchies/coverage 6»
+«hierarchies/coverage 8»
 «disclosure/attacks/counted 2»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
@@ -1856,7 +1859,7 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_external") AS examined, SUM(CASE W
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 1»
-«hierarchies/coverage 6»
+«hierarchies/coverage 8»
 «disclosure/attacks/counted 1»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
@@ -1871,7 +1874,7 @@ SELECT "q0", "q1", "p0", people FROM «disclosure/attacks/counted 13» AS cases 
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 1»
 «disclosure/attacks/level_misses 4»
-«hierarchies/coverage 6»
+«hierarchies/coverage 8»
 «disclosure/attacks/counted 2»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
@@ -1881,7 +1884,7 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_linked") AS examined, SUM(CASE WHE
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 1»
-«hierarchies/coverage 6»
+«hierarchies/coverage 8»
 «disclosure/attacks/counted 1»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
@@ -1934,11 +1937,11 @@ SELECT "q0", "q1", people FROM «disclosure/attacks/counted 19» AS cases WHERE 
 -- hierarchies/forms
 SELECT MIN(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "greatest0" FROM "clinic"."visits_release" AS checked;
 
--- «hierarchies/coverage 9»
+-- «hierarchies/coverage 11»
 (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_domain0")
 
--- «hierarchies/coverage 8»
-"kanon_run_lookup0" AS (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_meanings" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 9» AS labelled ON found.value COLLATE BINARY = labelled."l0")
+-- «hierarchies/coverage 10»
+"kanon_run_lookup0" AS (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_meanings" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 11» AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
 WITH "kanon_run_meanings" AS (SELECT "kanon_source"."dx" COLLATE BINARY AS "q0", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY "kanon_source"."dx" COLLATE BINARY),
@@ -1947,8 +1950,8 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 8»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_meanings" GROUP BY "q0") AS found ON labels.value IS found.value;
+«hierarchies/coverage 10»
+«hierarchies/coverage 1»;
 
 -- hierarchies/below_top
 WITH "kanon_run_meanings" AS (SELECT "kanon_source"."dx" COLLATE BINARY AS "q0", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY "kanon_source"."dx" COLLATE BINARY),
@@ -1957,7 +1960,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1" FROM "kanon_run_lookup0" AS checked;
 
 -- «disclosure/attacks/counted 20»
@@ -1970,7 +1973,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there0", (SELECT SUM(own.row_count) FROM "kanon_run_meanings" AS own JOIN "kanon_run_lookup0" AS "again0" ON own."q0" IS "again0".value) AS "found0" FROM «disclosure/attacks/counted 20» AS cases;
 
 -- disclosure/attacks/revealed
@@ -1980,7 +1983,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 8»
+«hierarchies/coverage 10»
 SELECT "q0", "q1", people FROM «disclosure/attacks/counted 20» AS cases WHERE exposed = 1 ORDER BY risk DESC, "q0" NULLS LAST, "q1" NULLS LAST LIMIT 3;
 
 -- hierarchies/forms
@@ -2005,19 +2008,19 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 10»
+-- «hierarchies/coverage 12»
 "kanon_run_lookup0" AS «hierarchies/nesting 11»,
 
--- «hierarchies/coverage 11»
+-- «hierarchies/coverage 13»
 (SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_joined_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 8»
-«hierarchies/coverage 10»
-"kanon_run_lookup1" AS «hierarchies/coverage 11»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_joined_people" GROUP BY "q0") AS found ON labels.value IS found.value
+«hierarchies/coverage 12»
+"kanon_run_lookup1" AS «hierarchies/coverage 13»
+«hierarchies/coverage 4»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_joined_people" GROUP BY "q1") AS found ON labels.value IS found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 6»
 (SELECT "kanon_source"."sex" COLLATE BINARY AS "q0", CAST«disclosure/attacks/level_misses 3» COLLATE BINARY AS "q1", "kanon_source"."dx" COLLATE BINARY AS "p0", CAST«hierarchies/nesting 3» COLLATE BINARY AS "p1", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY "kanon_source"."sex" COLLATE BINARY, CAST«disclosure/attacks/level_misses 3» COLLATE BINARY, "kanon_source"."dx" COLLATE BINARY, CAST«hierarchies/nesting 3» COLLATE BINARY)
@@ -2036,7 +2039,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 8»
-«hierarchies/coverage 10»
+«hierarchies/coverage 12»
 "kanon_run_joined_labels0" AS «disclosure/attacks/level_misses 6»
 SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT) COLLATE BINARY AND ("found0".known = 1 OR "found1".known = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') AS "found0" ON CAST("l1" AS TEXT) COLLATE BINARY = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') AS "found1" ON CAST("l2" AS TEXT) COLLATE BINARY = "found1".label;
 
@@ -2044,7 +2047,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 "kanon_run_joined0_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_joined_labels0") AS found ON labelled.label IS found.label),
 
 -- «disclosure/attacks/unknown 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 11»,
+"kanon_run_lookup1" AS «hierarchies/coverage 13»,
 
 -- «disclosure/attacks/unknown 3»
 (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_joined_labels0") AS found ON labelled.label IS found.label)
@@ -2052,7 +2055,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 5»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 10»
+«hierarchies/coverage 12»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
 "kanon_run_joined0_cover1" AS «disclosure/attacks/unknown 3»
@@ -2075,7 +2078,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 8»
-«hierarchies/coverage 10»
+«hierarchies/coverage 12»
 "kanon_run_joined_labels1" AS «disclosure/attacks/level_misses 9»
 SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT) COLLATE BINARY AND ("found0".known = 1 OR "found1".known = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') AS "found0" ON CAST("l1" AS TEXT) COLLATE BINARY = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') AS "found1" ON CAST("l2" AS TEXT) COLLATE BINARY = "found1".label;
 
@@ -2088,7 +2091,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 8»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 10»
+«hierarchies/coverage 12»
 «disclosure/attacks/unknown 4»
 «disclosure/attacks/unknown 2»
 "kanon_run_joined1_cover1" AS «disclosure/attacks/unknown 5»
@@ -2136,7 +2139,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 -- disclosure/attacks/counted
 «hierarchies/nesting 8»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
-«hierarchies/coverage 10»
+«hierarchies/coverage 12»
 «disclosure/attacks/counted 21»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 22»
@@ -2156,7 +2159,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 -- disclosure/attacks/revealed
 «hierarchies/nesting 8»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
-«hierarchies/coverage 10»
+«hierarchies/coverage 12»
 «disclosure/attacks/counted 21»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 22»
@@ -2192,19 +2195,19 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 12»
+-- «hierarchies/coverage 14»
 "kanon_run_lookup0" AS «hierarchies/nesting 15»,
 
--- «hierarchies/coverage 13»
+-- «hierarchies/coverage 15»
 (SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_values_0__people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 12»
-«hierarchies/coverage 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 13»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_values_0__people" GROUP BY "q0") AS found ON labels.value IS found.value
+«hierarchies/coverage 14»
+"kanon_run_lookup1" AS «hierarchies/coverage 15»
+«hierarchies/coverage 4»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_values_0__people" GROUP BY "q1") AS found ON labels.value IS found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 11»
 (SELECT "kanon_source"."sex" COLLATE BINARY AS "q0", CAST«disclosure/attacks/level_misses 3» COLLATE BINARY AS "q1", "kanon_source"."dx" COLLATE BINARY AS "p0", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY "kanon_source"."sex" COLLATE BINARY, CAST«disclosure/attacks/level_misses 3» COLLATE BINARY, "kanon_source"."dx" COLLATE BINARY)
@@ -2223,7 +2226,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 12»
-«hierarchies/coverage 12»
+«hierarchies/coverage 14»
 "kanon_run_values_0__labels0" AS «disclosure/attacks/level_misses 11»
 SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT) COLLATE BINARY AND ("found0".known = 1 OR "found1".known = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') AS "found0" ON CAST("l1" AS TEXT) COLLATE BINARY = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') AS "found1" ON CAST("l2" AS TEXT) COLLATE BINARY = "found1".label;
 
@@ -2231,7 +2234,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 "kanon_run_values_0_0_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_values_0__labels0") AS found ON labelled.label IS found.label),
 
 -- «disclosure/attacks/unknown 7»
-"kanon_run_lookup1" AS «hierarchies/coverage 13»,
+"kanon_run_lookup1" AS «hierarchies/coverage 15»,
 
 -- «disclosure/attacks/unknown 8»
 (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_values_0__labels0") AS found ON labelled.label IS found.label)
@@ -2239,7 +2242,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 10»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 12»
+«hierarchies/coverage 14»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
 "kanon_run_values_0_0_cover1" AS «disclosure/attacks/unknown 8»
@@ -2259,7 +2262,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 12»
-«hierarchies/coverage 12»
+«hierarchies/coverage 14»
 "kanon_run_values_0__labels1" AS «disclosure/attacks/level_misses 14»
 SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT) COLLATE BINARY AND ("found0".known = 1 OR "found1".known = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') AS "found0" ON CAST("l1" AS TEXT) COLLATE BINARY = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') AS "found1" ON CAST("l2" AS TEXT) COLLATE BINARY = "found1".label;
 
@@ -2272,7 +2275,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 13»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 12»
+«hierarchies/coverage 14»
 «disclosure/attacks/unknown 9»
 «disclosure/attacks/unknown 7»
 "kanon_run_values_0_1_cover1" AS «disclosure/attacks/unknown 10»
@@ -2320,7 +2323,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 -- disclosure/attacks/counted
 «hierarchies/nesting 12»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
-«hierarchies/coverage 12»
+«hierarchies/coverage 14»
 «disclosure/attacks/counted 34»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 35»
@@ -2340,7 +2343,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 -- disclosure/attacks/revealed
 «hierarchies/nesting 12»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
-«hierarchies/coverage 12»
+«hierarchies/coverage 14»
 «disclosure/attacks/counted 34»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 35»
@@ -2424,19 +2427,19 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 14»
+-- «hierarchies/coverage 16»
 "kanon_run_lookup0" AS «hierarchies/nesting 18»,
 
--- «hierarchies/coverage 15»
+-- «hierarchies/coverage 17»
 (SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_placed_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 16»
-«hierarchies/coverage 14»
-"kanon_run_lookup1" AS «hierarchies/coverage 15»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_placed_people" GROUP BY "q0") AS found ON labels.value IS found.value
+«hierarchies/coverage 16»
+"kanon_run_lookup1" AS «hierarchies/coverage 17»
+«hierarchies/coverage 4»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_placed_people" GROUP BY "q1") AS found ON labels.value IS found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 15»
 WITH "kanon_run_placed0" AS «disclosure/attacks/level_misses 6»,
@@ -2452,7 +2455,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 16»
-«hierarchies/coverage 14»
+«hierarchies/coverage 16»
 "kanon_run_placed0" AS «disclosure/attacks/level_misses 6»
 SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT) COLLATE BINARY AND ("found0".known = 1 OR "found1".known = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_placed0" WHERE "q0" <> '*') AS "found0" ON CAST("l1" AS TEXT) COLLATE BINARY = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_placed0" WHERE "q0" <> '*') AS "found1" ON CAST("l2" AS TEXT) COLLATE BINARY = "found1".label;
 
@@ -2460,7 +2463,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 "kanon_run_placed0_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_placed0") AS found ON labelled.label IS found.label),
 
 -- «disclosure/attacks/unknown 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 15»,
+"kanon_run_lookup1" AS «hierarchies/coverage 17»,
 
 -- «disclosure/attacks/unknown 13»
 (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_placed0") AS found ON labelled.label IS found.label)
@@ -2468,7 +2471,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 15»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 14»
+«hierarchies/coverage 16»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
 "kanon_run_placed0_cover1" AS «disclosure/attacks/unknown 13»
@@ -2488,7 +2491,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 16»
-«hierarchies/coverage 14»
+«hierarchies/coverage 16»
 «disclosure/attacks/level_differences 1»
 SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT) COLLATE BINARY AND ("found0".known = 1 OR "found1".known = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_placed1" WHERE "q0" <> '*') AS "found0" ON CAST("l1" AS TEXT) COLLATE BINARY = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_placed1" WHERE "q0" <> '*') AS "found1" ON CAST("l2" AS TEXT) COLLATE BINARY = "found1".label;
 
@@ -2501,7 +2504,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 17»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 14»
+«hierarchies/coverage 16»
 «disclosure/attacks/unknown 14»
 «disclosure/attacks/unknown 12»
 "kanon_run_placed1_cover1" AS «disclosure/attacks/unknown 15»
@@ -2521,7 +2524,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 
 -- frequency/all_found
 «hierarchies/nesting 16»
-«hierarchies/coverage 14»
+«hierarchies/coverage 16»
 «disclosure/attacks/unknown 12»
 «frequency/all_found 1»
 «disclosure/attacks/level_differences 1»
@@ -2553,7 +2556,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0",
 
 -- disclosure/attacks/position_cells
 «hierarchies/nesting 16»
-«hierarchies/coverage 14»
+«hierarchies/coverage 16»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2565,7 +2568,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0",
 
 -- disclosure/attacks/position_revealed
 «hierarchies/nesting 16»
-«hierarchies/coverage 14»
+«hierarchies/coverage 16»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2594,19 +2597,19 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 16»
+-- «hierarchies/coverage 18»
 "kanon_run_lookup0" AS «hierarchies/nesting 22»,
 
--- «hierarchies/coverage 17»
+-- «hierarchies/coverage 19»
 (SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_ordered_values" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 19»
-«hierarchies/coverage 16»
-"kanon_run_lookup1" AS «hierarchies/coverage 17»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_ordered_values" GROUP BY "q0") AS found ON labels.value IS found.value
+«hierarchies/coverage 18»
+"kanon_run_lookup1" AS «hierarchies/coverage 19»
+«hierarchies/coverage 4»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_ordered_values" GROUP BY "q1") AS found ON labels.value IS found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 18»
 (SELECT "kanon_source"."sex" COLLATE BINARY AS "q0", CAST«disclosure/attacks/level_misses 3» COLLATE BINARY AS "q1", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY "kanon_source"."sex" COLLATE BINARY, CAST«disclosure/attacks/level_misses 3» COLLATE BINARY)
@@ -2619,16 +2622,16 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 19»
-«hierarchies/coverage 16»
+«hierarchies/coverage 18»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»
 SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT) COLLATE BINARY AND ("found0".known = 1 OR "found1".known = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') AS "found0" ON CAST("l1" AS TEXT) COLLATE BINARY = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') AS "found1" ON CAST("l2" AS TEXT) COLLATE BINARY = "found1".label;
 
 -- disclosure/attacks/order
 «hierarchies/nesting 19»
-«hierarchies/coverage 16»
+«hierarchies/coverage 18»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»,
 "kanon_run_ordered_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_ordered_labels") AS found ON labelled.label IS found.label),
-"kanon_run_lookup1" AS «hierarchies/coverage 17»,
+"kanon_run_lookup1" AS «hierarchies/coverage 19»,
 "kanon_run_ordered_cover1" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_ordered_labels") AS found ON labelled.label IS found.label),
 «disclosure/attacks/level_misses 16»
 «frequency/all_found 1»
@@ -2651,25 +2654,22 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 18»
+-- «hierarchies/coverage 20»
 "kanon_run_lookup0" AS «hierarchies/nesting 25»,
 
--- «hierarchies/coverage 20»
+-- «hierarchies/coverage 22»
 (SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_consistent_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
--- «hierarchies/coverage 19»
-"kanon_run_lookup1" AS «hierarchies/coverage 20»
-
 -- «hierarchies/coverage 21»
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistent_people" GROUP BY "q1") AS found ON labels.value IS found.value
+"kanon_run_lookup1" AS «hierarchies/coverage 22»
 
 -- hierarchies/coverage
 «hierarchies/nesting 23»
-«hierarchies/coverage 18»
-«hierarchies/coverage 19»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistent_people" GROUP BY "q0") AS found ON labels.value IS found.value
+«hierarchies/coverage 20»
+«hierarchies/coverage 21»
+«hierarchies/coverage 4»
 UNION ALL
-«hierarchies/coverage 21»;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 19»
 WITH "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»,
@@ -2685,7 +2685,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 23»
-«hierarchies/coverage 18»
+«hierarchies/coverage 20»
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»
 SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT) COLLATE BINARY AND ("found0".known = 1 OR "found1".known = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') AS "found0" ON CAST("l1" AS TEXT) COLLATE BINARY = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') AS "found1" ON CAST("l2" AS TEXT) COLLATE BINARY = "found1".label;
 
@@ -2693,7 +2693,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/consistent 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 20»,
+"kanon_run_lookup1" AS «hierarchies/coverage 22»,
 
 -- «disclosure/attacks/consistent 3»
 "kanon_run_consistent_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_consistent_rows") AS found ON labelled.label IS found.label),
@@ -2719,7 +2719,7 @@ SELECT (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistent_people") -
 -- disclosure/attacks/consistent
 «hierarchies/nesting 23»
 «disclosure/attacks/consistent 1»
-«hierarchies/coverage 18»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2732,7 +2732,7 @@ SELECT own, low, high, place, MIN(released) AS released, SUM(people) AS people F
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 23»
-«hierarchies/coverage 18»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2749,7 +2749,7 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_consistent_people") AS examined, S
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 23»
-«hierarchies/coverage 18»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
@@ -2760,7 +2760,7 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_consistent_people") AS examined, S
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 23»
-«hierarchies/coverage 18»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2778,7 +2778,7 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_consistent_rows") AS examined, SUM
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
-«hierarchies/coverage 18»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2788,7 +2788,7 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_consistent_rows") AS examined, SUM
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 23»
-«hierarchies/coverage 18»
+«hierarchies/coverage 20»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2814,29 +2814,29 @@ WITH "kanon_run_minimal0_people" AS «hierarchies/nesting 20»,
 «hierarchies/nesting 27»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 22»
+-- «hierarchies/coverage 23»
 "kanon_run_lookup0" AS «hierarchies/nesting 28»,
 
--- «hierarchies/coverage 24»
+-- «hierarchies/coverage 25»
 (SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_minimal0_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
--- «hierarchies/coverage 23»
-"kanon_run_lookup1" AS «hierarchies/coverage 24»
+-- «hierarchies/coverage 24»
+"kanon_run_lookup1" AS «hierarchies/coverage 25»
 
 -- hierarchies/coverage
 «hierarchies/nesting 26»
-«hierarchies/coverage 22»
 «hierarchies/coverage 23»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_minimal0_people" GROUP BY "q0") AS found ON labels.value IS found.value
+«hierarchies/coverage 24»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_minimal0_people" GROUP BY "q1") AS found ON labels.value IS found.value;
+«hierarchies/coverage 6»;
 
 -- «frequency/all_found 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 24»,
+"kanon_run_lookup1" AS «hierarchies/coverage 25»,
 
 -- frequency/all_found
 «hierarchies/nesting 26»
-«hierarchies/coverage 22»
+«hierarchies/coverage 23»
 «frequency/all_found 5»
 "kanon_run_minimal0_labels" AS «disclosure/attacks/level_misses 11»
 SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", (SELECT SUM(own.row_count) FROM "kanon_run_minimal0_people" AS own JOIN "kanon_run_lookup0" AS "again0" ON own."q0" IS "again0".value JOIN "kanon_run_lookup1" AS "again1" ON own."q1" IS "again1".value) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", (SELECT SUM(own.row_count) FROM "kanon_run_minimal0_labels" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_minimal0_labels") AS "again0" ON own."q0" IS "again0".value JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_minimal0_labels") AS "again1" ON own."q1" IS "again1".value JOIN (SELECT DISTINCT "p0" AS value FROM "kanon_run_minimal0_labels") AS "again2" ON own."p0" IS "again2".value) AS "found1";
@@ -2856,7 +2856,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL THEN 1 ELSE 0 END) AS "missed0", SUM
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 21»
 «disclosure/attacks/level_misses 22»
-«hierarchies/coverage 23»
+«hierarchies/coverage 24»
 SELECT SUM(CASE WHEN "level0".known IS NULL THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1".known IS NULL THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q1" AS label FROM "kanon_run_minimal0_labels") AS found LEFT JOIN (SELECT DISTINCT CAST«disclosure/attacks/counted 8» COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup1") AS "level0" ON found.label IS "level0".label LEFT JOIN (SELECT DISTINCT CAST«disclosure/attacks/counted 9» COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup1") AS "level1" ON found.label IS "level1".label;
 
 -- «disclosure/attacks/numbered_counts 1»
@@ -2875,7 +2875,7 @@ SELECT class_number, value_number, missing, protected_value, row_count FROM "kan
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 26»
-«hierarchies/coverage 22»
+«hierarchies/coverage 23»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2883,7 +2883,7 @@ SELECT class_number, cell_rows FROM (SELECT classes.class_number AS class_number
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 26»
-«hierarchies/coverage 22»
+«hierarchies/coverage 23»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2903,19 +2903,19 @@ WITH "kanon_run_guessed0__people" AS «hierarchies/nesting 13»,
 «hierarchies/nesting 30»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 25»
+-- «hierarchies/coverage 26»
 "kanon_run_lookup0" AS «hierarchies/nesting 31»,
 
--- «hierarchies/coverage 26»
+-- «hierarchies/coverage 27»
 (SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_guessed0__people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 29»
-«hierarchies/coverage 25»
-"kanon_run_lookup1" AS «hierarchies/coverage 26»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_guessed0__people" GROUP BY "q0") AS found ON labels.value IS found.value
+«hierarchies/coverage 26»
+"kanon_run_lookup1" AS «hierarchies/coverage 27»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_guessed0__people" GROUP BY "q1") AS found ON labels.value IS found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 23»
 WITH "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 11»,
@@ -2936,7 +2936,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 "kanon_run_guessed0_0_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/unknown 17» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_guessed0__labels0") AS found ON labelled.label IS found.label),
 
 -- «disclosure/attacks/unknown 18»
-"kanon_run_lookup1" AS «hierarchies/coverage 26»,
+"kanon_run_lookup1" AS «hierarchies/coverage 27»,
 
 -- «disclosure/attacks/unknown 19»
 (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_guessed0__labels0") AS found ON labelled.label IS found.label)
@@ -2944,7 +2944,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
-«hierarchies/coverage 25»
+«hierarchies/coverage 26»
 «disclosure/attacks/unknown 16»
 «disclosure/attacks/unknown 18»
 "kanon_run_guessed0_0_cover1" AS «disclosure/attacks/unknown 19»
@@ -2955,7 +2955,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 
 -- disclosure/attacks/guessed
 «hierarchies/nesting 29»
-«hierarchies/coverage 25»
+«hierarchies/coverage 26»
 «disclosure/attacks/unknown 18»
 "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 11»,
 "kanon_run_guessed0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_guessed0__people"),
@@ -3037,33 +3037,33 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_lookup0" AS «hierarchies/nesting 33»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 27»
+-- «hierarchies/coverage 28»
 "kanon_run_lookup0" AS «hierarchies/nesting 33»,
 
--- «hierarchies/coverage 28»
+-- «hierarchies/coverage 29»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_known" GROUP BY "q1") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 2»
 «hierarchies/range 4»
 «hierarchies/nesting 32»
-«hierarchies/coverage 27»
+«hierarchies/coverage 28»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_lookup1" AS «hierarchies/coverage 28»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_known" GROUP BY "q0") AS found ON labels.value IS found.value
+"kanon_run_lookup1" AS «hierarchies/coverage 29»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_known" GROUP BY "q1") AS found ON labels.value IS found.value;
+«hierarchies/coverage 2»;
 
 -- «frequency/population/ambiguous 1»
 "kanon_run_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 28»,
+"kanon_run_lookup1" AS «hierarchies/coverage 29»,
 
 -- «frequency/population/ambiguous 3»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3072,7 +3072,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_valu
 «hierarchies/range 2»
 «hierarchies/range 4»
 «hierarchies/nesting 32»
-«hierarchies/coverage 27»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
@@ -3099,7 +3099,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 2»
 «hierarchies/range 4»
 «hierarchies/nesting 32»
-«hierarchies/coverage 27»
+«hierarchies/coverage 28»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3127,7 +3127,7 @@ WITH "kanon_run_classes" AS «frequency/all_found 6»,
 «frequency/population/overlap 1»
 «hierarchies/range 4»
 «hierarchies/nesting 32»
-«hierarchies/coverage 27»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 2»
 "kanon_run_domain1" AS (
@@ -3151,7 +3151,7 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_classes" WHERE is_top = 1) AS tops, (SEL
 WITH "kanon_run_population1" AS «hierarchies/range 5»,
 «frequency/population/overlap 1»
 «hierarchies/nesting 32»
-«hierarchies/coverage 27»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3206,10 +3206,10 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_widths_lookup0" AS «hierarchies/nesting 35»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_widths_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 29»
+-- «hierarchies/coverage 30»
 "kanon_run_widths_lookup0" AS «hierarchies/nesting 35»,
 
--- «hierarchies/coverage 30»
+-- «hierarchies/coverage 31»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_widths_known" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_widths_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
@@ -3217,17 +3217,17 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 «hierarchies/range 8»
 «hierarchies/range 9»
 «hierarchies/nesting 34»
-«hierarchies/coverage 29»
+«hierarchies/coverage 30»
 "kanon_run_widths_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_widths_lookup1" AS «hierarchies/coverage 30»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_widths_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_widths_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_widths_known" GROUP BY "q0") AS found ON labels.value IS found.value
+"kanon_run_widths_lookup1" AS «hierarchies/coverage 31»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_widths_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_widths_lookup0" AS labels JOIN "kanon_run_widths_lookup0" AS found ON labels.value IS found.value
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_widths_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_widths_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_widths_known" GROUP BY "q1") AS found ON labels.value IS found.value;
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_widths_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_widths_lookup1" AS labels JOIN "kanon_run_widths_lookup1" AS found ON labels.value IS found.value;
 
 -- «evaluate/achieved 7»
 WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
@@ -3245,7 +3245,7 @@ WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 "kanon_run_widths_records" AS «hierarchies/range 7»,
 
 -- «evaluate/achieved 12»
-"kanon_run_widths_lookup1" AS «hierarchies/coverage 30»,
+"kanon_run_widths_lookup1" AS «hierarchies/coverage 31»,
 
 -- «evaluate/achieved 13»
 (SELECT classes."q0", classes."q1", matched.person, matched.row_count FROM "kanon_run_matched0" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS matched."l0" AND classes."l1" IS matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT kanon_source.person AS person, CAST(COALESCE(SUM(row_count), 0) AS INTEGER) AS row_count FROM "kanon_run_persons0" AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS TEXT) AS person, CAST(0 AS INTEGER) AS row_count FROM "kanon_run_classes")
@@ -3267,7 +3267,7 @@ WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
 «frequency/population/overlap 1»
 «hierarchies/range 4»
 «hierarchies/nesting 32»
-«hierarchies/coverage 27»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3287,7 +3287,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 «hierarchies/range 8»
 «hierarchies/range 9»
 «hierarchies/nesting 34»
-«hierarchies/coverage 29»
+«hierarchies/coverage 30»
 "kanon_run_widths_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3312,35 +3312,35 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_lookup0" AS «hierarchies/nesting 36»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 31»
+-- «hierarchies/coverage 32»
 "kanon_run_lookup0" AS «hierarchies/nesting 36»,
 
--- «hierarchies/coverage 32»
+-- «hierarchies/coverage 33»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_population0" GROUP BY "q1") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 2»
-«hierarchies/coverage 31»
+«hierarchies/coverage 32»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_lookup1" AS «hierarchies/coverage 32»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q0") AS found ON labels.value IS found.value
+"kanon_run_lookup1" AS «hierarchies/coverage 33»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q1") AS found ON labels.value IS found.value;
+«hierarchies/coverage 2»;
 
 -- «frequency/all_found 9»
-"kanon_run_lookup1" AS «hierarchies/coverage 32»,
+"kanon_run_lookup1" AS «hierarchies/coverage 33»,
 
 -- «frequency/all_found 10»
 (SELECT labelled.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 7» AS labelled)
 
 -- frequency/all_found
 «hierarchies/range 2»
-«hierarchies/coverage 31»
+«hierarchies/coverage 32»
 "kanon_run_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3356,7 +3356,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."census" AS whole) AS "there0"
 
 -- evaluate/achieved
 «hierarchies/range 2»
-«hierarchies/coverage 31»
+«hierarchies/coverage 32»
 "kanon_run_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_lookup0" AS meant) AS meanings GROUP BY value, label),
 "kanon_run_classes" AS «frequency/all_found 10»,
 «frequency/population/overlap 2»
@@ -3437,7 +3437,7 @@ SELECT COUNT(*) AS unknown_rows FROM "clinic"."other" AS checked WHERE "checked"
 «frequency/population/overlap 1»
 «hierarchies/range 4»
 «hierarchies/nesting 32»
-«hierarchies/coverage 27»
+«hierarchies/coverage 28»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 2»
@@ -3457,7 +3457,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 «hierarchies/range 8»
 «hierarchies/range 9»
 «hierarchies/nesting 34»
-«hierarchies/coverage 29»
+«hierarchies/coverage 30»
 "kanon_run_widths_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -3478,7 +3478,7 @@ INSERT INTO "kanon_run_domain0" VALUES
   ('O', 'y', '*');
 
 -- hierarchies/lookup_rows
-CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 9» AS labelled ON found.value COLLATE BINARY = labelled."l0";
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 11» AS labelled ON found.value COLLATE BINARY = labelled."l0";
 
 -- hierarchies/coverage
 «hierarchies/coverage 1»;
@@ -3554,10 +3554,10 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 37»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 33»
+-- «hierarchies/coverage 34»
 "kanon_run_beliefs0_lookup0" AS «hierarchies/nesting 37»,
 
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 35»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs0_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
@@ -3565,23 +3565,23 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 33»
+«hierarchies/coverage 34»
 "kanon_run_beliefs0_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 34»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS found ON labels.value IS found.value
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 35»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup0" AS labels JOIN "kanon_run_beliefs0_lookup0" AS found ON labels.value IS found.value
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS found ON labels.value IS found.value;
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup1" AS labels JOIN "kanon_run_beliefs0_lookup1" AS found ON labels.value IS found.value;
 
 -- «frequency/population/ambiguous 4»
 "kanon_run_beliefs0_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 5»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 34»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 35»,
 
 -- «frequency/population/ambiguous 6»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3591,7 +3591,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS do
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 33»
+«hierarchies/coverage 34»
 «frequency/population/ambiguous 4»
 "kanon_run_beliefs0_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
@@ -3628,7 +3628,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 33»
+«hierarchies/coverage 34»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3674,7 +3674,7 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 33»
+«hierarchies/coverage 34»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3711,7 +3711,7 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 33»
+«hierarchies/coverage 34»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3758,33 +3758,33 @@ SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_
 "kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 38»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 35»
+-- «hierarchies/coverage 36»
 "kanon_run_beliefs1_lookup0" AS «hierarchies/nesting 38»,
 
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 37»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs1_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 35»
+«hierarchies/coverage 36»
 "kanon_run_beliefs1_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 36»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS found ON labels.value IS found.value
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 37»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup0" AS labels JOIN "kanon_run_beliefs1_lookup0" AS found ON labels.value IS found.value
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS found ON labels.value IS found.value;
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup1" AS labels JOIN "kanon_run_beliefs1_lookup1" AS found ON labels.value IS found.value;
 
 -- «frequency/population/ambiguous 7»
 "kanon_run_beliefs1_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 8»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 36»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 37»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3793,7 +3793,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS do
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 35»
+«hierarchies/coverage 36»
 «frequency/population/ambiguous 7»
 "kanon_run_beliefs1_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
@@ -3829,7 +3829,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 35»
+«hierarchies/coverage 36»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3874,7 +3874,7 @@ SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_b
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 35»
+«hierarchies/coverage 36»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3904,7 +3904,7 @@ SELECT CASE WHEN persons >= 5 THEN "prior_tenth" END AS prior_from, CASE WHEN pe
 «hierarchies/range 15»
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 35»
+«hierarchies/coverage 36»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -3934,7 +3934,7 @@ SELECT SUM(people) AS people, SUM(exposed_persons) AS exposed_persons, SUM(impos
 «hierarchies/range 13»
 «hierarchies/range 14»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 33»
+«hierarchies/coverage 34»
 «frequency/population/ambiguous 4»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
@@ -3960,7 +3960,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 "kanon_run_beliefs1_counted_source" AS «hierarchies/range 12»,
 «hierarchies/range 16»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM(held) AS row_count FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-«hierarchies/coverage 35»
+«hierarchies/coverage 36»
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
@@ -4000,38 +4000,38 @@ WITH "kanon_run_consistency_records" AS «hierarchies/range 7»,
 "kanon_run_consistency_lookup0" AS «hierarchies/nesting 40»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 38»
 "kanon_run_consistency_lookup0" AS «hierarchies/nesting 40»,
 
--- «hierarchies/coverage 38»
+-- «hierarchies/coverage 39»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_consistency_records" GROUP BY "q1") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_consistency_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
 «hierarchies/nesting 39»
-«hierarchies/coverage 37»
+«hierarchies/coverage 38»
 "kanon_run_consistency_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 38»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistency_records" GROUP BY "q0") AS found ON labels.value IS found.value
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 39»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup0" AS labels JOIN "kanon_run_consistency_lookup0" AS found ON labels.value IS found.value
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistency_records" GROUP BY "q1") AS found ON labels.value IS found.value;
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup1" AS labels JOIN "kanon_run_consistency_lookup1" AS found ON labels.value IS found.value;
 
 -- «frequency/population/ambiguous 10»
 "kanon_run_consistency_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_consistency_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 11»
-"kanon_run_consistency_lookup1" AS «hierarchies/coverage 38»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 39»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_consistency_lookup1" AS meant) AS meanings GROUP BY value, label)
 
 -- frequency/population/ambiguous
 «hierarchies/nesting 39»
-«hierarchies/coverage 37»
+«hierarchies/coverage 38»
 «frequency/population/ambiguous 10»
 "kanon_run_consistency_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
@@ -4050,7 +4050,7 @@ SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS amb
 
 -- frequency/all_found
 «hierarchies/nesting 39»
-«hierarchies/coverage 37»
+«hierarchies/coverage 38»
 "kanon_run_consistency_domain1" AS (
 SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('M', 'x', '*'),
@@ -4111,7 +4111,7 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS vectors) AS vec
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/sizes 3»
 «evaluate/consistency/summary 1»
-«hierarchies/coverage 37»
+«hierarchies/coverage 38»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4131,7 +4131,7 @@ SELECT (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_numbered"
 -- evaluate/consistency/graph
 «hierarchies/nesting 39»
 «evaluate/consistency/sizes 1»
-«hierarchies/coverage 37»
+«hierarchies/coverage 38»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/sizes 2»
 «evaluate/consistency/summary 2»
@@ -4157,7 +4157,7 @@ WITH "kanon_run_consistency_classes" AS «frequency/all_found 6»,
 «evaluate/consistency/summary 1»
 "kanon_run_consistency_records" AS «hierarchies/range 7»,
 «evaluate/consistency/sizes 1»
-«hierarchies/coverage 37»
+«hierarchies/coverage 38»
 «frequency/population/ambiguous 10»
 «evaluate/consistency/summary 2»
 «evaluate/consistency/summary 3»
@@ -4179,11 +4179,11 @@ SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
 )),
 "kanon_run_nested0" AS (SELECT "checked"."age" AS "q0", "checked"."sex" COLLATE BINARY AS "q1", 1 AS row_count FROM "clinic"."other" AS checked), "kanon_run_nested1" AS (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT shown."q0" AS "q0", shown."q1" AS "q1", 1 AS value_code, 0 AS reference_share, COALESCE(counted.records, 0) AS records, COALESCE(counted.fewest_rows, 0) AS fewest_rows, COALESCE(CAST(matches.l1 AS INTEGER), 0) AS fewest_matches, 1 AS row_count FROM "kanon_run_consistency_shown" AS shown LEFT JOIN "kanon_run_consistency_counted" AS counted ON shown.place = counted.place LEFT JOIN "kanon_run_consistency_matches" AS matches ON shown.place = CAST(matches.l0 AS INTEGER)) AS frequency GROUP BY "q0", "q1", value_code) AS counted) SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows3" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 18» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, MIN(CASE WHEN records < fewest_rows THEN records ELSE fewest_rows END) AS "m0", MIN(fewest_rows) AS "m1", MIN(records) AS "m2", MIN(fewest_matches) AS "m3" FROM "kanon_run_nested1" AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS "values0"."k0" AND base."k1" IS "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
--- «hierarchies/coverage 39»
+-- «hierarchies/coverage 40»
 (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT "v0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw0" GROUP BY "v0") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2" FROM "kanon_run_domain_sensitive0") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
--- «hierarchies/coverage 40»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive0" AS labels JOIN (SELECT "v0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw0" GROUP BY "v0") AS found ON labels.value IS found.value
+-- «hierarchies/coverage 41»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.value_rows ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.value_rows ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive0" AS labels JOIN "kanon_run_lookup_sensitive0" AS found ON labels.value IS found.value
 
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT "original"."dx" COLLATE BINARY AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY),
@@ -4193,8 +4193,8 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2", column4 AS "l3" FROM (
   ('it''s', 'y', 'x', '*'),
   ('b\', 'w', 'z', '*')
 )),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 39»
-«hierarchies/coverage 40»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 40»
+«hierarchies/coverage 41»;
 
 -- «evaluate/achieved 19»
 "kanon_run_reference0" AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS reference_share, "group1", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group1") AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group2") AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS "group_share2" FROM (SELECT counts.value, counts.reference_count, lookup."c1" AS "group1", lookup."c2" AS "group2" FROM (SELECT "original"."dx" COLLATE BINARY AS value, COUNT(*) AS reference_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY) AS counts LEFT JOIN "kanon_run_lookup_sensitive0" AS lookup ON counts.value IS lookup.value) AS value_counts),
@@ -4210,7 +4210,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2", column4 AS "l3" FROM (
   ('it''s', 'y', 'x', '*'),
   ('b\', 'w', 'z', '*')
 )),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 39»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 40»,
 «evaluate/achieved 19»
 «evaluate/achieved 20»;
 
@@ -4230,7 +4230,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FR
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT "original"."dx" COLLATE BINARY AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY),
 «hierarchies/nesting 41»
-«hierarchies/coverage 40»;
+«hierarchies/coverage 41»;
 
 -- hierarchies/below_top
 WITH "kanon_run_raw0" AS (SELECT "original"."dx" COLLATE BINARY AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY),
@@ -4269,19 +4269,19 @@ WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 20»,
 «hierarchies/nesting 44»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 41»
+-- «hierarchies/coverage 42»
 "kanon_run_lookup0" AS «hierarchies/nesting 45»,
 
--- «hierarchies/coverage 42»
+-- «hierarchies/coverage 43»
 (SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 43»
-«hierarchies/coverage 41»
-"kanon_run_lookup1" AS «hierarchies/coverage 42»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS found ON labels.value IS found.value
+«hierarchies/coverage 42»
+"kanon_run_lookup1" AS «hierarchies/coverage 43»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS found ON labels.value IS found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 25»
 WITH "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
@@ -4308,7 +4308,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT vectors."q0" AS "q0", vectors."q1" AS "q1", vectors."row_count" AS "row_count", cover.label AS "label0" FROM "kanon_run_downcoded0_people" AS vectors JOIN "kanon_run_downcoded0_cover0" AS cover ON vectors."q0" IS cover.value),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 42»,
+"kanon_run_lookup1" AS «hierarchies/coverage 43»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_downcoded0_classes") AS found ON labelled.label IS found.label),
@@ -4328,7 +4328,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 41»
+«hierarchies/coverage 42»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4346,7 +4346,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 41»
+«hierarchies/coverage 42»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4369,7 +4369,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 43»
-«hierarchies/coverage 41»
+«hierarchies/coverage 42»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 52»
 «disclosure/attacks/downcoded_facts 1»
@@ -4384,7 +4384,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 43»
-«hierarchies/coverage 41»
+«hierarchies/coverage 42»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 52»
 «disclosure/attacks/downcoded_facts 1»
@@ -4411,19 +4411,19 @@ WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 20»,
 «hierarchies/nesting 47»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 43»
+-- «hierarchies/coverage 44»
 "kanon_run_lookup0" AS «hierarchies/nesting 48»,
 
--- «hierarchies/coverage 44»
+-- «hierarchies/coverage 45»
 (SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q1" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 46»
-«hierarchies/coverage 43»
-"kanon_run_lookup1" AS «hierarchies/coverage 44»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS found ON labels.value IS found.value
+«hierarchies/coverage 44»
+"kanon_run_lookup1" AS «hierarchies/coverage 45»
+«hierarchies/coverage 1»
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS found ON labels.value IS found.value;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/level_misses 27»
 WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
@@ -4438,7 +4438,7 @@ WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS label FROM "kanon_run_downcoded1_classes") AS found LEFT JOIN (SELECT DISTINCT CAST("l0" AS TEXT) COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup0") AS "level0" ON found.label IS "level0".label LEFT JOIN (SELECT DISTINCT CAST("l1" AS TEXT) COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup0") AS "level1" ON found.label IS "level1".label;
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 44»,
+"kanon_run_lookup1" AS «hierarchies/coverage 45»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT lookup.value AS value, 0 AS label_level, COALESCE(lookup."c0", 0) AS label_number, CAST(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE("lookup"."l0" COLLATE BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM("lookup"."l0" COLLATE BINARY, '0'), '.') ELSE "lookup"."l0" COLLATE BINARY END AS TEXT) COLLATE BINARY AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS occurring.value UNION ALL SELECT lookup.value AS value, 1 AS label_level, 0 AS label_number, CAST(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE("lookup"."l1" COLLATE BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM("lookup"."l1" COLLATE BINARY, '0'), '.') ELSE "lookup"."l1" COLLATE BINARY END AS TEXT) COLLATE BINARY AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS occurring.value),
@@ -4473,7 +4473,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 43»
+«hierarchies/coverage 44»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4491,7 +4491,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 43»
+«hierarchies/coverage 44»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4511,7 +4511,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 46»
-«hierarchies/coverage 43»
+«hierarchies/coverage 44»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 13»
@@ -4526,7 +4526,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 46»
-«hierarchies/coverage 43»
+«hierarchies/coverage 44»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 13»
@@ -4539,8 +4539,8 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 56» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 57» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded1_minimal" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
--- «hierarchies/coverage 45»
-"kanon_run_lookup0" AS (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_consistent_people" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 9» AS labelled ON found.value COLLATE BINARY = labelled."l0"),
+-- «hierarchies/coverage 46»
+"kanon_run_lookup0" AS (SELECT found.value, found.value_rows, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_consistent_people" GROUP BY "q0") AS found LEFT JOIN «hierarchies/coverage 11» AS labelled ON found.value COLLATE BINARY = labelled."l0"),
 
 -- hierarchies/coverage
 «hierarchies/nesting 23»
@@ -4549,11 +4549,11 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 45»
-«hierarchies/coverage 19»
-SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistent_people" GROUP BY "q0") AS found ON labels.value IS found.value
+«hierarchies/coverage 46»
+«hierarchies/coverage 21»
+«hierarchies/coverage 1»
 UNION ALL
-«hierarchies/coverage 21»;
+«hierarchies/coverage 6»;
 
 -- «disclosure/attacks/consistent 10»
 "kanon_run_consistent_places0" AS (SELECT value, label, ROW_NUMBER() OVER (ORDER BY sort NULLS LAST) AS place FROM (SELECT own.value AS value, "own"."l0" COLLATE BINARY AS label, CAST(positions.l1 AS INTEGER) AS sort FROM "kanon_run_lookup0" AS own JOIN "kanon_run_consistent_positions0" AS positions ON own.l0 = positions.l0 WHERE NOT own.value IS NULL AND NOT own.l0 IS NULL) AS sortable),
@@ -4581,7 +4581,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 45»
+«hierarchies/coverage 46»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
@@ -4605,7 +4605,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 45»
+«hierarchies/coverage 46»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
 SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
@@ -4630,7 +4630,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 45»
+«hierarchies/coverage 46»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
@@ -4656,7 +4656,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('a', 'x', '*'),
   ('b', 'y', '*')
 )),
-«hierarchies/coverage 45»
+«hierarchies/coverage 46»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
