@@ -28,7 +28,7 @@ from typer.testing import CliRunner
 
 import kanon_sql
 from kanon_sql.cli import app
-from kanon_sql.engines import duckdb as duckdb_engine
+from kanon_sql.engines import duckdb_macros
 from kanon_sql.engines.backends import sqlite as sqlite_backend
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql import templates
@@ -194,7 +194,7 @@ def test_every_function_that_a_user_could_hide_is_looked_for() -> None:
         }
     called = functions_in("duckdb") & builtin
     assert len(called) > 15
-    assert called <= {*duckdb_engine._FUNCTIONS}
+    assert called <= {*duckdb_macros._FUNCTIONS}
     with closing(sqlite3.connect(":memory:")) as library:
         builtin = {name for (name,) in library.execute("SELECT name FROM pragma_function_list")}
     called = functions_in("sqlite") & builtin - {"floor", "ln"}  # these are ours
