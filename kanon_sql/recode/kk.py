@@ -30,19 +30,13 @@ from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import (
     Budget,
     Chosen,
-    Examination,
     NothingFound,
     NothingToSearch,
-    achieved_context,
-    flagged_classes,
-    read_examination,
-    size_edges,
-    size_number,
 )
 from kanon_sql.frequency import Prepared
 from kanon_sql.models import PrivacyModel, model_of, models_of
 from kanon_sql.recode.best import OPTIMUM, Attempt
-from kanon_sql.recode.bound import Bound, bound_of
+from kanon_sql.recode.kk_recoded import KKRecoded
 from kanon_sql.recode.local import recoded_locally
 from kanon_sql.recode.partitions import Partitions, begin, peel
 from kanon_sql.recode.paths import Path
@@ -52,9 +46,9 @@ from kanon_sql.recode.sweep import Prices, prices_of
 from kanon_sql.recode.widening import Widened, Widening
 from kanon_sql.search import Stopped
 from kanon_sql.spec import KAnonymityRequirement, RecodingOptions, Spec
-from kanon_sql.sql import Relation, render
+from kanon_sql.sql import Relation
 
-__all__ = ["MOST_COVERED", "MOST_PLACED", "MOST_ROUNDS", "STATEMENTS_A_ROUND", "KKRecoded", "of_classes", "recoded_kk"]
+__all__ = ["MOST_COVERED", "MOST_PLACED", "MOST_ROUNDS", "STATEMENTS_A_ROUND", "of_classes", "recoded_kk"]
 
 MOST_PLACED = 2**27
 """Vectors times nodes of classes that are compared at most, to find which vectors the labels of a class cover."""
@@ -73,83 +67,6 @@ LOCAL, LOWERED = "local", "lowered"
 
 NONE_LOWER = -1
 """The level below the lowest."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class KKRecoded(Recoded):
-    """A recoding whose rows and records are consistent with at least k of each other.
-
-    Attributes:
-        inner: the local recoding, k-anonymous, that it began with, as its frequency sets were prepared.
-        found: per class, how many records and rows are at least consistent.
-        left_whole: vectors whose cells were not looked at, since there would be too many pairs.
-        widened: rounds in which rows were widened again, for global (1,k)-anonymity; None without such.
-    """
-
-    inner: Prepared
-    found: Relation
-    left_whole: int
-    widened: int | None
-
-    @property
-    def notes(self) -> list[str]:
-        """What the user should know: above all, that this is not k-anonymity."""
-        (model,) = self.models
-        k = model.least_consistent
-        if model.tries_assignments:
-            weaker = (
-                f"{model.label} is no {k}-anonymity: every record has {k} rows that may be its own, also for who knows "
-                "the quasi-identifiers of everybody in the table, but these are not equally likely, and classes may "
-                "have fewer rows"
-            )
-        else:
-            weaker = (
-                f"{model.label} is weaker than {k}-anonymity: it does not protect from who knows the quasi-identifiers "
-                "of everybody in the table, and classes may have fewer rows"
-            )
-        said = [*super().notes, weaker]
-        if model.tries_assignments:
-            said.append(
-                "the classes of the local recoding are released as they are: no other rows that were found lose less"
-                if self.widened is None
-                else f"rounds in which rows were widened, so that every record has {k} matches: {self.widened}"
-            )
-        if self.left_whole:
-            said.append(
-                f"{self.left_whole:,} different rows keep the labels of the local recoding: to compare all would take "
-                "too many pairs"
-            )
-        return said
-
-    def achieved(self) -> Examination:
-        """What the rows achieve at least, from the frequency sets."""
-        edges = size_edges(self.models)
-        classes = self.judge.classes(self.mapped.classed)
-        (model,) = self.models
-        assert model.frame is not None
-        frames = replace(
-            classes,
-            values={model.frame: render("recode/kk/frame", found=self.found)},
-            facts={model.frame: model.needs_facts},
-            group_levels={},
-            references={},
-        )
-        rows = self.workspace.fetch(
-            "evaluate/achieved",
-            len(edges) + 1,
-            flagged=flagged_classes(frames, self.models, with_keys=False),
-            kept_only=False,
-            size=size_number(edges),
-            checks_size=False,
-            table=None,
-            where=None,
-            **achieved_context(self.models),
-        )
-        return read_examination(rows, self.models, self.mapped.rows)
-
-    def bound(self) -> Bound | None:
-        """What no release loses less than whose rows cover k records each: that bounds local recodings, too."""
-        return bound_of(self.inner, highest_levels(self.sets))
 
 
 def of_classes(models: Sequence[PrivacyModel]) -> list[PrivacyModel]:
