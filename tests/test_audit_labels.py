@@ -242,6 +242,7 @@ def test_labels_that_are_no_numbers_are_not_shortened(database: Database) -> Non
             assert (found[name].exposed, found[name].risk) == (1, 1.0), (name, kind)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("original", "released"),
     [

@@ -30,6 +30,7 @@ def without_costs(result: kanon_sql.Result) -> dict[str, Any]:
     return {**result.to_dict(), "cost": None, "beside": None, "notes": None}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("other", ["local", "local:best"])
 def test_the_plan_stays_and_the_other_is_what_it_says_of_itself(clinic: Path, other: str) -> None:
     engine = kanon_sql.connect("clinic.duckdb", read_only=True)
@@ -112,7 +113,7 @@ def _many_vectors(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return {}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "changed",
     [

@@ -69,6 +69,7 @@ def test_a_table_worked_out_by_hand(database: Database) -> None:
     assert result.recoding["mean_loss"] == pytest.approx(2 / 12)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cap", [0, 0.2, 0.25])
 def test_a_cap_is_held(database: Database, cap: float) -> None:
     """Two of eight cells of x would be suppressed. Where fewer may be, y is, wherever a value of it is alone."""
@@ -204,6 +205,7 @@ def test_check_report_and_manifest_say_what_was_suppressed(visits: Database) -> 
     assert "where full-domain recoding would lose" in words
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("change", [{"most": 0}, {"cells": 0}])
 def test_a_written_table_with_other_suppressed_cells_is_dropped(
     visits: Database, monkeypatch: pytest.MonkeyPatch, change: dict[str, int]

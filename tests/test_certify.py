@@ -143,6 +143,7 @@ def tampered(content: Any, path: tuple[Any, ...]) -> Any:
     return changed
 
 
+@pytest.mark.slow
 def test_every_field_that_is_tampered_with_is_caught(certified: tuple[Database, Path]) -> None:
     """By the digest, and so whatever the field says; the rest of the verifier need not run for that."""
     _, directory = certified
@@ -307,6 +308,7 @@ def test_every_changed_cell_of_the_release_is_caught(database: Database, tmp_pat
     assert_changed_cells_are_caught(database, tmp_path / "certificate", recoding, None)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("change", "claim"),
     [
@@ -670,6 +672,7 @@ def test_the_verifier_opens_files_to_read_them(tmp_path: Path) -> None:
         open_database.cursor_of("duckdb", str(tmp_path / "clinic.duckdb")).execute("SELECT * FROM read_text('key.pem')")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("change", "claim"),
     [

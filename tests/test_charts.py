@@ -75,6 +75,7 @@ def test_a_large_lattice_is_a_chart_by_height(planned: kanon_sql.Result) -> None
     ]
 
 
+@pytest.mark.slow
 def test_altair_takes_them_and_draws_them(planned: kanon_sql.Result) -> None:
     altair, convert = pytest.importorskip("altair"), pytest.importorskip("vl_convert")
     for name in charts_of(planned):

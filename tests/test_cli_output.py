@@ -121,7 +121,7 @@ def test_help_describes_the_verb_lists_every_option_and_has_examples(verb: str) 
     assert max(map(len, text.splitlines())) <= 80
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("verb", VERBS)
 def test_examples_in_help_run(verb: str, published: Any, clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory, _ = published

@@ -93,6 +93,7 @@ def validated(result: Any) -> dict[str, Any]:
 # --- Budgets ------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("statements", [1, 12, 24, 25])
 def test_a_budget_of_statements_is_kept_to_the_statement(statements: int) -> None:
     """One node a statement: so many nodes are asked about, the lowest first, and the best of them is chosen."""
@@ -179,6 +180,7 @@ def test_anonymize_releases_the_best_of_its_budget_and_the_manifest_says_so(clin
     assert run("check", "spec.yml", "-d", "clinic.duckdb").exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_search_within_its_budget_is_as_without() -> None:
     options = ("--format", "json", "--max-seconds", "600", "--max-statements", "1000")
     within, without = validated(run(*PLAN, *options)), validated(run(*PLAN, "--format", "json"))
@@ -522,6 +524,7 @@ def test_a_small_lattice_is_explained_node_by_node() -> None:
     assert max(map(len, lattice.splitlines())) <= 80
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("algorithm", ["incognito", "optimal", "samarati"])
 @pytest.mark.parametrize("options", [(), ("--max-statements", "3")])
 def test_what_is_explained_is_true(algorithm: str, options: tuple[str, ...]) -> None:

@@ -521,6 +521,7 @@ def test_many_grids_are_joined_in_several_statements(database: Database, monkeyp
     assert shown(database) == expected
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("depth", "widths", "anonymity_set"),
     [(3, [60], "released"), (7, [60, 600], "released"), (9, [], "released"), (5, [], "present")],
@@ -716,6 +717,7 @@ def checked(database: Database, **changes: Any) -> kanon_sql.CloakResult:
     return found
 
 
+@pytest.mark.slow
 @given(tables(days=9, most=20), shapes(), patterns())
 @settings(max_examples=15 * max(1, TIMES))
 def test_what_was_published_stands_as_long_as_nobody_changes_it(
@@ -733,6 +735,7 @@ def test_what_was_published_stands_as_long_as_nobody_changes_it(
     assert found.message.startswith("cloaked: 1 labels have other rows than the source and the spec give")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("sql", "message"),
     [

@@ -268,6 +268,7 @@ def test_runs_with_the_same_frequency_sets_read_the_source_once(clinic: Path) ->
     engine.close()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "search",
     [
@@ -321,7 +322,7 @@ def test_runs_whose_frequency_sets_differ_in_anything_read_it_again(clinic: Path
 LIMITS = ["minimum_level: 1", "maximum_level: 2", "weight: 3", "minimum_level: 1, maximum_level: 1, weight: 0.5"]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("remembers", [False, True], ids=["kept", "remembered"])
 @pytest.mark.parametrize(
     "search",
@@ -403,6 +404,7 @@ def test_level_limits_above_the_top_are_refused_where_sets_are_kept_as_well(clin
     engine.close()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("scratch", ["temp", "schema:work", "inline"])
 def test_nothing_is_left_in_any_scratch_mode(clinic: Path, scratch: str) -> None:
     with duckdb.connect("clinic.duckdb") as connection:
