@@ -120,6 +120,13 @@ class Interrupts:
         main = threading.main_thread()
         stuck = _position(main)
         time.sleep(GRACE)
+        if stuck is not None and stuck == _position(main):
+            self._cancel()
+            time.sleep(GRACE)
+        if stuck is not None and stuck == _position(main) and sys.platform != "win32":
+            # It came just before the main thread began to wait for an answer, and nothing ends that wait but another.
+            signal.pthread_kill(main.ident or 0, signal.SIGTERM if self._terminated else signal.SIGINT)
+            time.sleep(GRACE)
         while stuck is not None and stuck == _position(main):
             self._cancel()
             time.sleep(GRACE)
