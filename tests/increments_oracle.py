@@ -41,7 +41,11 @@ def labels(row: Row, node: Node) -> Labels:
 
 @dataclass(frozen=True)
 class Promise:
-    """What every class satisfies: k rows, or persons, and l different values."""
+    """What every class satisfies: k rows, or persons, and l different values.
+
+    With persons, a row without one counts for nobody, and a value that every person of the class has is known of each
+    of them, however many others there are: then no other value protects.
+    """
 
     k: int
     l: int = 1  # noqa: E741
@@ -53,9 +57,19 @@ class Promise:
 
     def holds(self, rows: Sequence[Row], known: Iterable[Any] = ()) -> bool:
         """Whether some rows may be a class; persons who are known do not count."""
-        people = {row["person"] for row in rows} - {None} - set(known)
-        size = len(people) if self.unit else len(rows)
-        return size >= self.k and len({row["disease"] for row in rows} - {None}) >= (self.l if self.l > 1 else 0)
+        if not self.unit:
+            size, values = len(rows), [{row["disease"]} for row in rows]
+        else:
+            values_of: dict[Any, set[Any]] = defaultdict(set)
+            for row in rows:
+                values_of[row["person"]].add(row["disease"])
+            values = [found for person, found in values_of.items() if person is not None]
+            size = len(values_of.keys() - {None} - set(known))
+        if size < self.k or not self.protects_values:
+            return size >= self.k
+        if self.unit and set.intersection(*values) - {None}:
+            return False
+        return len(set().union(*values) - {None}) >= self.l
 
 
 @dataclass

@@ -315,3 +315,34 @@ def test_the_oracle_sees_what_is_unsafe() -> None:
     growing.batches[2] = 2, labels(rows[2], (0, 0))
     with pytest.raises(AssertionError, match="a joint class is too small"):
         growing.see({row["rid"]: labels(row, (0, 0)) for row in rows[:3]})
+
+
+def rows_of(cells: str) -> list[Row]:
+    """Rows as they are typed: number, day, person, postal code, sex and disease; ``-`` for NULL."""
+    listed = [[None if cell == "-" else cell for cell in line.split()] for line in cells.strip().splitlines()]
+    return [
+        {**dict(zip(COLUMNS, line, strict=True)), "rid": int(line[0] or 0), "day": int(line[1] or 0)} for line in listed
+    ]
+
+
+def test_a_value_that_everybody_of_a_class_has_is_known(duckdb: Subject) -> None:
+    """Both men of the second day have flu, and one has an ulcer too: two values are there, and flu is known of both."""
+    promise = PROMISES["persons' values"]
+    men = rows_of("5 2 eve 111 M flu \n 6 2 fay 111 M flu \n 7 2 fay 111 M ulcer")
+    another = rows_of("8 3 gus 111 M cold")
+    assert not promise.holds(men)
+    assert promise.holds([*men, *another])
+    assert promise.holds([*men[:1], *men[2:]])
+    clinic = Clinic(duckdb, 0, promise, "hold")
+    clinic.spec = spec_of(promise, "hold", 1.0, "value", clinic.release, clinic.schema)
+    first = rows_of("1 1 ann 111 F flu \n 2 1 bob 111 F cold")
+    try:
+        clinic.changed(first, [])
+        assert kanon_sql.anonymize(clinic.engine, clinic.spec).node == {"zip": 0, "sex": 0}
+        for rows, added in ((men, 0), (another, 4)):
+            clinic.changed(rows, [])
+            result = kanon_sql.refresh(clinic.engine, clinic.spec)
+            assert result.refresh is not None
+            assert result.refresh["added"] == added
+    finally:
+        clinic.close()
