@@ -145,7 +145,18 @@ class Growing:
     def fitting(self) -> list[Node]:
         """The levels at or above those of the release at which few enough rows wait."""
         above = product(*(range(low, height + 1) for low, height in zip(self.node, HEIGHTS.values(), strict=True)))
-        return [node for node in above if self.waits_at(node) <= self.most_waiting]
+        return [node for node in above if self.waits_at(node) <= self.most_waiting and self.stands_at(node)]
+
+    def stands_at(self, node: Node) -> bool:
+        """Whether what is released of each batch would satisfy at some levels.
+
+        Where persons have rows in several classes of a batch, the union of these may not be what its parts are. The
+        batches are judged one by one, since any of them may leave as a whole.
+        """
+        classes: dict[tuple[int, Labels], list[Row]] = defaultdict(list)
+        for number in self.standing():
+            classes[self.batches[number][0], labels(self.rows[number], node)].append(self.rows[number])
+        return all(self.promise.holds(rows) for rows in classes.values())
 
     def standing(self) -> dict[int, Labels]:
         """The release as it must be now."""
@@ -194,7 +205,7 @@ class Growing:
         return added
 
     def see(self, seen: Mapping[int, Labels]) -> None:
-        """A reader keeps another version: it is what it must be, and all versions together are safe."""
+        """A reader keeps another version: it is what it must be, safe by itself, and all versions together are."""
         assert dict(seen) == self.standing()
         self.versions.append(dict(seen))
         joint: dict[tuple[Labels | None, ...], list[int]] = defaultdict(list)
@@ -204,6 +215,7 @@ class Growing:
                 joint[signature].append(number)
         for numbers in joint.values():
             assert self.promise.holds([self.rows[number] for number in numbers]), "a joint class is too small"
+        assert self.stands_at(self.node), "a class of the release is unsafe at its levels"
         if self.promise.unit and self.promise.protects_values:
             of_person: dict[Any, set[int]] = defaultdict(set)
             for number, (batch, _) in self.batches.items():
