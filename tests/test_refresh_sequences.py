@@ -341,6 +341,9 @@ def test_a_value_that_everybody_of_a_class_has_is_known(duckdb: Subject) -> None
     promise = PROMISES["persons' values"]
     men = rows_of("5 2 eve 111 M flu \n 6 2 fay 111 M flu \n 7 2 fay 111 M ulcer")
     another = rows_of("8 3 gus 111 M cold")
+    # That both have no value known beside another tells nothing of either.
+    unknown = rows_of("9 4 hue 222 M - \n 10 4 hue 222 M flu \n 11 4 kay 222 M - \n 12 4 kay 222 M ulcer")
+    assert promise.holds(unknown)
     assert not promise.holds(men)
     assert promise.holds([*men, *another])
     assert promise.holds([*men[:1], *men[2:]])
@@ -350,7 +353,7 @@ def test_a_value_that_everybody_of_a_class_has_is_known(duckdb: Subject) -> None
     try:
         clinic.changed(first, [])
         assert kanon_sql.anonymize(clinic.engine, clinic.spec).node == {"zip": 0, "sex": 0}
-        for rows, added in ((men, 0), (another, 4)):
+        for rows, added in ((men, 0), (another, 4), (unknown, 4)):
             clinic.changed(rows, [])
             result = kanon_sql.refresh(clinic.engine, clinic.spec)
             assert result.refresh is not None
