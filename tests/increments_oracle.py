@@ -41,7 +41,11 @@ def labels(row: Row, node: Node) -> Labels:
 
 @dataclass(frozen=True)
 class Promise:
-    """What every class satisfies: k rows, or persons, and l different values."""
+    """What every class satisfies: k rows, or persons, and l different values.
+
+    With persons, a row without one counts for nobody, and a value that every person of the class has is known of each
+    of them, however many others there are: then no other value protects.
+    """
 
     k: int
     l: int = 1  # noqa: E741
@@ -53,9 +57,19 @@ class Promise:
 
     def holds(self, rows: Sequence[Row], known: Iterable[Any] = ()) -> bool:
         """Whether some rows may be a class; persons who are known do not count."""
-        people = {row["person"] for row in rows} - {None} - set(known)
-        size = len(people) if self.unit else len(rows)
-        return size >= self.k and len({row["disease"] for row in rows} - {None}) >= (self.l if self.l > 1 else 0)
+        if not self.unit:
+            size, values = len(rows), [{row["disease"]} for row in rows]
+        else:
+            values_of: dict[Any, set[Any]] = defaultdict(set)
+            for row in rows:
+                values_of[row["person"]].add(row["disease"])
+            values = [found for person, found in values_of.items() if person is not None]
+            size = len(values_of.keys() - {None} - set(known))
+        if size < self.k or not self.protects_values:
+            return size >= self.k
+        if self.unit and set.intersection(*values) - {None}:
+            return False
+        return len(set().union(*values) - {None}) >= self.l
 
 
 @dataclass
@@ -131,7 +145,18 @@ class Growing:
     def fitting(self) -> list[Node]:
         """The levels at or above those of the release at which few enough rows wait."""
         above = product(*(range(low, height + 1) for low, height in zip(self.node, HEIGHTS.values(), strict=True)))
-        return [node for node in above if self.waits_at(node) <= self.most_waiting]
+        return [node for node in above if self.waits_at(node) <= self.most_waiting and self.stands_at(node)]
+
+    def stands_at(self, node: Node) -> bool:
+        """Whether what is released of each batch would satisfy at some levels.
+
+        Where persons have rows in several classes of a batch, the union of these may not be what its parts are. The
+        batches are judged one by one, since any of them may leave as a whole.
+        """
+        classes: dict[tuple[int, Labels], list[Row]] = defaultdict(list)
+        for number in self.standing():
+            classes[self.batches[number][0], labels(self.rows[number], node)].append(self.rows[number])
+        return all(self.promise.holds(rows) for rows in classes.values())
 
     def standing(self) -> dict[int, Labels]:
         """The release as it must be now."""
@@ -180,7 +205,7 @@ class Growing:
         return added
 
     def see(self, seen: Mapping[int, Labels]) -> None:
-        """A reader keeps another version: it is what it must be, and all versions together are safe."""
+        """A reader keeps another version: it is what it must be, safe by itself, and all versions together are."""
         assert dict(seen) == self.standing()
         self.versions.append(dict(seen))
         joint: dict[tuple[Labels | None, ...], list[int]] = defaultdict(list)
@@ -190,6 +215,7 @@ class Growing:
                 joint[signature].append(number)
         for numbers in joint.values():
             assert self.promise.holds([self.rows[number] for number in numbers]), "a joint class is too small"
+        assert self.stands_at(self.node), "a class of the release is unsafe at its levels"
         if self.promise.unit and self.promise.protects_values:
             of_person: dict[Any, set[int]] = defaultdict(set)
             for number, (batch, _) in self.batches.items():

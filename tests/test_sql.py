@@ -665,6 +665,14 @@ def run_growth(connection: duckdb.DuckDBPyConnection) -> None:
     assert kanon_sql.refresh(engine, spec, deleted=gone, batch="gone").refresh["removed"] > 0  # type: ignore[index]
     connection.execute("INSERT INTO g VALUES (3, '999', 'r')")
     assert kanon_sql.refresh(engine, spec).refresh["waiting"] == 1  # type: ignore[index]
+    valued = {**given, "release": "g_valued", "increments": growing, "unit": "who", "sensitive": ["value"]}
+    valued |= {"source": "g_values", "privacy": [{"l_diversity": {"attribute": "value", "l": 2}}]}
+    connection.execute("CREATE TABLE g_values AS SELECT *, zip AS value FROM g WHERE false")
+    connection.execute("INSERT INTO g_values VALUES (1, '110', 'a', 'x'), (1, '110', 'b', 'y')")
+    valued_spec = kanon_sql.Spec.from_dict(valued)
+    assert kanon_sql.anonymize(engine, valued_spec).passed
+    connection.execute("INSERT INTO g_values VALUES (2, '111', 'c', 'x'), (2, '112', 'd', 'y')")
+    assert kanon_sql.refresh(engine, valued_spec).node == {"zip": 1}
 
 
 def run_certificates(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:

@@ -8,7 +8,7 @@ visible under the release's name.
 from __future__ import annotations
 
 from kanon_sql.release.choice import Choice
-from kanon_sql.release.coarser import coarser_labels
+from kanon_sql.release.coarser import coarser_labels, standing_rows
 from kanon_sql.release.departures import Departures, departures_of, leaving_rows
 from kanon_sql.release.differential.budget import budget_dict, refuse_spent, spend
 from kanon_sql.release.differential.mechanism import (
@@ -159,6 +159,7 @@ __all__ = [
     "snapshot",
     "spend",
     "staged",
+    "standing_rows",
     "state_of",
     "states_in",
     "take_rows",

@@ -1,7 +1,8 @@
 """A release that grows at coarser levels: what stands is given the labels above those that it has.
 
 Levels nest, so that a class which stands becomes a part of one class, and a reader who has both versions learns of no
-row more than the finer one said.
+row more than the finer one said. What stands is judged at these levels nevertheless where persons have several rows: a
+value that some have in one class, and the others in another, is everybody's in the union of both.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from dataclasses import dataclass
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import VerificationError
-from kanon_sql.hierarchies import build_lookups, exact_value
+from kanon_sql.hierarchies import build_lookups, exact_texts, exact_value
 from kanon_sql.release.state import State
+from kanon_sql.release.write_source import free_name
 from kanon_sql.search import Node
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, exact_text, identifier
 
-__all__ = ["Coarser", "coarser_labels"]
+__all__ = ["Coarser", "coarser_labels", "standing_rows"]
 
 
 @dataclass(frozen=True)
@@ -144,3 +146,30 @@ def coarser_labels(
                 after=after,
             )
     return Coarser(workspace, spec, state, maps)
+
+
+def standing_rows(
+    workspace: Workspace, state: State, columns: Mapping[str, Column], changes: Relation | None
+) -> tuple[Relation, str]:
+    """What is released as a source of its own, and the column that says in which batch.
+
+    Equal rows of a person are there once: persons are counted, and how many rows they have tells nothing.
+
+    Args:
+        workspace: where.
+        state: so far.
+        columns: the source's columns.
+        changes: what becomes of rows that were released, where some leave now.
+    """
+    target, batch, names = workspace.table("standing"), free_name("kanon_batch", columns), list(state.columns)
+    stored = [Column(f"c{number}", columns[name].type, columns[name].kind) for number, name in enumerate(names)]
+    workspace.execute(
+        "release/state/standing",
+        target=target,
+        names=names,
+        published=state.published,
+        changes=changes,
+        batch=batch,
+        exact=exact_texts(stored, "listed"),
+    )
+    return target, batch

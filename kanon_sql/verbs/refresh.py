@@ -26,7 +26,8 @@ from kanon_sql.release import (
 )
 from kanon_sql.spec import Source, Spec, format_table_name
 from kanon_sql.verbs.begun import watermark_of
-from kanon_sql.verbs.grown import Growth, grown
+from kanon_sql.verbs.grown import grown
+from kanon_sql.verbs.growth import Growth
 from kanon_sql.verbs.result import Cost, Result, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
 
