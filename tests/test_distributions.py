@@ -100,7 +100,7 @@ people = st.lists(
 
 
 @given(people, st.integers(2, 5), st.integers(0, 1), st.sampled_from([2, 30]))
-@examples(25)
+@examples(12)
 def test_against_plain_counting(rows: list[Row], k: int, level: int, most: int) -> None:
     quasi = {
         "age": {"intervals": [2], "minimum_level": level, "maximum_level": level},

@@ -115,7 +115,7 @@ def steady(draw: Any) -> list[Row]:
 
 
 @given(st.one_of(wild, steady(), steady()), st.integers(2, 4), st.integers(0, 1))
-@examples(30)
+@examples(12)
 def test_against_plain_counting(rows: list[Row], k: int, level: int) -> None:
     with kanon_sql.connect() as engine:
         database = Database(engine._connection)  # type: ignore[attr-defined]

@@ -234,6 +234,7 @@ def test_what_arx_derives_on_adult() -> None:
     assert [critical_size(k, fraction, 0.01) for k in (3, 1000)] == [2, 3]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("k", [2, 5, 20, 100])
 @pytest.mark.parametrize("fraction", [Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)])
 @pytest.mark.parametrize("level", ["0.001", "0.01", "0.1"])

@@ -385,6 +385,7 @@ def test_a_seed_repeats_a_search(name: str) -> None:
 # --- larger lattices ----------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("staged", [True, False])
 @pytest.mark.parametrize("monotone", [True, False])
 @pytest.mark.parametrize("name", sorted(HEURISTICS))

@@ -443,6 +443,7 @@ def wide(database: Database, alike: bool) -> kanon_sql.Spec:
     return spec(quasi_identifiers=dict.fromkeys(names), privacy=[{"k_anonymity": 5}])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("algorithm", "alike"), [*((algorithm, False) for algorithm in ALGORITHMS), ("incognito", True), ("optimal", True)]
 )

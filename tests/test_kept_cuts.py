@@ -261,6 +261,7 @@ def test_what_is_kept_are_the_cuts(visits: Database) -> None:
     assert visits.tables() == ["kanon_sql_manifest", "kanon_sql_scratch", "learned", "visits", "visits_release"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("ages", "released"),
     [
@@ -334,6 +335,7 @@ def test_no_cut_is_kept_where_none_is_made(database: Database) -> None:
         assert sum(applied(database, (1, 2, 90), simple(recoding)).values()) == 3
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kind", "learned", "new", "released"),
     [

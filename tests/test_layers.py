@@ -13,10 +13,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
+import pytest
 import typer
 
 from kanon_sql import cli
 from kanon_sql.cli.verbs import VERBS
+
+pytestmark = pytest.mark.xdist_group("layers")  # one worker reads all sources once
 
 PACKAGE = Path(__file__).resolve().parent.parent / "kanon_sql"
 ARCHITECTURE = PACKAGE.parent / "docs" / "architecture.md"

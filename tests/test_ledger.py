@@ -226,7 +226,7 @@ def test_what_each_release_promised_is_asked_for_itself(database: Database) -> N
     ],
     ids=lambda requirement: "-".join(map(str, model_of(requirement)[1].values())),
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 def test_every_model_is_asked_of_the_joint_classes(database: Database, requirement: Requirement) -> None:
     """One release shows the zip code and promises the model, the other shows the sex: against the oracle."""
     zips = {code: (code, code[0], "*") for code in ("10", "20", "21")}

@@ -162,6 +162,7 @@ def test_check_tells_no_level() -> None:
     jsonschema.Draft202012Validator(result_schema()).validate(json.loads(json.dumps(result.to_dict())))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("recoding", "age"),
     [

@@ -408,8 +408,8 @@ def test_the_door_of_the_attacks_hands_out_nothing_that_nobody_takes() -> None:
     taken = set()
     inside = PACKAGE / "disclosure" / "attacks"
     for path in [*PACKAGE.rglob("*.py"), *Path(__file__).parent.glob("*.py")]:
-        if not path.is_relative_to(inside):
-            for node in ast.walk(ast.parse(path.read_text())):
+        if not path.is_relative_to(inside) and "attacks" in (text := path.read_text()):
+            for node in ast.walk(ast.parse(text)):
                 if isinstance(node, ast.ImportFrom) and node.module == "kanon_sql.disclosure.attacks":
                     taken |= {alias.name for alias in node.names}
     documented = (PACKAGE.parent / "docs" / "reference" / "attacks.md").read_text()

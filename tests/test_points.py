@@ -117,6 +117,7 @@ def compare(database: Database, points: Points, rows: list[Row]) -> None:
         assert released(database) == possible[node]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["DOUBLE", "FLOAT", "DECIMAL(9,4)", "INTEGER"])
 def test_labels_are_those_of_cloaked_positions(database: Database, kind: str) -> None:
     """Of every depth, in degrees and in whole numbers."""

@@ -99,6 +99,7 @@ def test_no_row_changes_a_score_by_more_than_its_sensitivity(name: str, tables: 
         assert change <= score_of(name).sensitivity(least)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("least", [1, 2, 3, 4])
 def test_the_sensitivity_holds_for_all_tables_of_two_labels(name: str, least: int) -> None:
@@ -174,6 +175,7 @@ def run(database: Database, spec: kanon_sql.Spec, rows: Sequence[Row]) -> kanon_
     return kanon_sql.anonymize(database.engine, spec)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("nulls", ["value", "suppress"])
 @pytest.mark.parametrize("name", SCORES)
 def test_sql_and_plain_python_have_the_same_scores(database: Database, seen: Seen, name: str, nulls: str) -> None:

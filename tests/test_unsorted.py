@@ -266,6 +266,7 @@ def evidence(pairs: Sequence[tuple[int, int]], source: Sequence[tuple[int, int]]
     return evidence_of(cells)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("ours", "theirs", "count"), [(3, 3, 9), (4, 5, 40), (8, 10, 200), (2, 2, 60)])
 def test_the_deviation_is_that_of_many_random_orders(ours: int, theirs: int, count: int) -> None:
     """Against two thousand orders: the mean is the mean, and the deviation about theirs."""
