@@ -59,16 +59,17 @@ def reference() -> Iterator[Reference]:
     made.connection.close()
 
 
-def engines(**tiers: str) -> pytest.MarkDecorator:
-    """Every engine but the reference in slow tests, but for those whose tier is given."""
-    listed = [
-        pytest.param(name, marks=[pytest.mark.xdist_group(name), getattr(pytest.mark, tiers.get(name, "slow"))])
+@pytest.mark.parametrize(
+    "subject",
+    [
+        pytest.param(
+            name, marks=[pytest.mark.xdist_group(name), pytest.mark.campaign if name == "spark" else pytest.mark.slow]
+        )
         for name in SUBJECTS
         if name != "duckdb"
-    ]
-    return pytest.mark.parametrize("subject", listed, indirect=True)
-
-
+    ],
+    indirect=True,
+)
 class TestAdult:
     @pytest.fixture(scope="class")
     @classmethod
@@ -77,12 +78,10 @@ class TestAdult:
             made.table("adult", dict.fromkeys(COLUMNS, "text"), rows())
             yield made
 
-    @engines(spark="campaign")
     def test_the_known_optimum_and_the_same_rows(self, subject: Subject, reference: Reference) -> None:
         """ARX's optimum of the extract under loss with k = 10 and 5 % suppression is 0.29127 (its own figures)."""
         self.compare(subject, reference, adult_spec(COLUMNS))
 
-    @engines()
     def test_sensitive_values(self, subject: Subject, reference: Reference) -> None:
         columns = ["sex", "age", "race", "marital-status", "education"]
         requirements = [

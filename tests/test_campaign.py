@@ -23,7 +23,7 @@ from servers.base import Missing
 import kanon_sql
 
 LONG = {"duckdb": 2_000, "sqlite": 500, "postgres": 500, "mariadb": 500, "clickhouse": 500, "spark": 500}
-SHORT = {"duckdb": 40, "sqlite": 20, "postgres": 16, "mariadb": 16, "clickhouse": 8, "spark": 2}
+SHORT = {"duckdb": 40, "sqlite": 20, "postgres": 16, "mariadb": 16, "clickhouse": 8}
 
 
 def place_of(name: str) -> Place:
