@@ -174,7 +174,7 @@ PAIRS = list(combinations((name for name in SUBJECTS if name not in ("duckdb", "
 
 
 def is_campaign(item: pytest.Item) -> bool:
-    """Whether a case runs on other engines where slow tests run: each has its pair of engines, and a third have Spark.
+    """Whether a case runs on other engines where slow tests run: each has its pair of engines, and a sixth have Spark.
 
     A case outside the core has the kinds of statements that the core has. Which engines a case has depends on its
     name alone, so that a run repeats the last one.
@@ -184,7 +184,7 @@ def is_campaign(item: pytest.Item) -> bool:
     if engine in ("duckdb", *VERSIONS) or name in {case.format(engine) for case in CORE}:
         return name == "test_the_same_sequence_as_duckdb[spark]"  # a minute and a half
     turn = crc32(name.replace(engine, "{}").encode())
-    return bool(turn % 3) if engine == "spark" else engine not in PAIRS[turn % len(PAIRS)]
+    return bool(turn % 6) if engine == "spark" else engine not in PAIRS[turn % len(PAIRS)]
 
 
 def test_the_core_exists() -> None:
