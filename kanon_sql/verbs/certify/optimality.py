@@ -139,7 +139,9 @@ def _lasts(item: Definition, limit: int, *, by_person: bool) -> bool:
 def _candidates(proof: Mapping[str, Any], answers: Answers, enough: float, best: Node) -> set[Node]:
     """The nodes that no bound excludes."""
     levels = [range(low, high + 1) for low, high in zip(proof["minimum"], proof["maximum"], strict=True)]
-    return {node for node in product(*levels) if node != best and answers.bound(node) < enough}
+    losses = product(*([answers.loss(place, level, 0) for level in own] for place, own in enumerate(levels)))
+    found = zip(product(*levels), map(answers.together, losses), strict=True)
+    return {node for node, bound in found if bound < enough and node != best}
 
 
 def _bounds(book: Book, ground: Ground) -> dict[str, Any]:

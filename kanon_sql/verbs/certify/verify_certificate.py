@@ -108,25 +108,25 @@ class Answers:
         self.loss = cache(self.loss)
 
     def loss(self, index, level, more, own=None):
-        """What a column loses where so many rows are suppressed besides NULLs: those with most, if own is unknown."""
+        """A column's weighted loss where so many are suppressed besides NULLs: rows with most, if own is unknown."""
         height, domain, suppressed = self.proof["heights"][index], self.domains[index], self.null_rows + more
-        kept = self.rows - suppressed
+        kept, weight = self.rows - suppressed, self.proof["weights"][index]
         if self.proof["metric"] in ("height", *COUNTED):
-            return level if self.proof["metric"] == "height" else 0
+            return weight * level if self.proof["metric"] == "height" else 0
         if self.proof["metric"] == "precision":
-            return (kept * level / max(1, height) + suppressed) / self.rows
+            return weight * ((kept * level / max(1, height) + suppressed) / self.rows)
         covered, largest = self.covered.get((index, level), (0, 0))
         own = kept * domain if level == height else covered - more * largest if own is None else own
         least = self.rows / domain
         lost = max(0.0, (own / domain + suppressed - least) / (self.rows - least)) if self.rows > least else 0.0
-        return math.floor(lost * 1e10) / 1e10
+        return weight * (math.floor(lost * 1e10) / 1e10)
 
     def together(self, losses):
         """One value of what the columns lose."""
-        how, weighted = self.proof["aggregate"], [own * lost for own, lost in zip(self.proof["weights"], losses)]
+        how = self.proof["aggregate"]
         if how == "geometric_mean":
-            return math.prod(item + 1.0 for item in weighted) ** (1 / len(weighted)) - 1.0
-        return max(weighted) if how == "maximum" else sum(weighted) / (len(weighted) if how == "arithmetic_mean" else 1)
+            return math.prod([lost + 1.0 for lost in losses]) ** (1 / len(losses)) - 1.0
+        return max(losses) if how == "maximum" else sum(losses) / (len(losses) if how == "arithmetic_mean" else 1)
 
     def counted(self, suppressed, classes, squares):
         if self.proof["metric"] == "discernibility":
@@ -144,7 +144,7 @@ class Answers:
 
     def bound(self, node, violating=0):
         """What the metric of a node is at least, where so many rows at least violate a requirement."""
-        losses = (self.loss(i, level, violating) for i, level in enumerate(node))
+        losses = [self.loss(i, level, violating) for i, level in enumerate(node)]
         return math.inf if violating > self.most else self.together(losses)
 
 
@@ -162,8 +162,7 @@ def check_lattice(claimed, rows_of, spec):
     """Why the proof does not hold: it is about something else, nothing excludes a node, or a list is another."""
     meant = asked_for(spec, rows_of)
     yield from (f"{key} is {meant[key]}, and {claimed[key]} was claimed" for key in meant if meant[key] != claimed[key])
-    proof = {**claimed, **meant}
-    answers, best = Answers(proof, rows_of), tuple(proof["best"])
+    answers, best = Answers(proof := {**claimed, **meant}, rows_of), tuple(meant["best"])
     if best not in answers.satisfied or (proof["metric"] == "loss" and len(answers.sums.get(best, [])) <= 6):
         yield "the best node does not satisfy the requirements, or what it loses was not asked for"
     value = answers.metric(best)
@@ -177,10 +176,11 @@ def check_lattice(claimed, rows_of, spec):
     floors = [answers.counted(0, *own[::5]) if own and proof["metric"] in COUNTED else -1 for own in asked]
     floors = above(floors[::-1], sizes)[::-1]  # of these metrics: no node above has fewer classes
     satisfied = above([node in answers.satisfied for node in reversed(nodes)], sizes)[::-1]
-    for node, own, most, floor, surely in zip(nodes, asked, violating, floors, satisfied):
+    bounds = map(answers.together, product(*([answers.loss(i, one, 0) for one in own] for i, own in enumerate(levels))))
+    for node, own, most, floor, surely, bound in zip(nodes, asked, violating, floors, satisfied, bounds):
         if node in answers.satisfied and answers.metric(node) < enough:
             yield f"{list(node)} satisfies the requirements, and may have a lower {proof['metric']}"
-        if not (own or floor >= enough or answers.bound(node) >= enough or answers.bound(node, most) >= enough):
+        if not (own or floor >= enough or bound >= enough or answers.bound(node, most) >= enough):
             yield f"nothing excludes {list(node)}"
         if proof["boundary_is_complete"] and not (most > answers.most or surely):
             yield f"whether {list(node)} satisfies the requirements does not follow"
