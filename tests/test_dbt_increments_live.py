@@ -7,11 +7,13 @@ import json
 import random
 import shutil
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from increments_oracle import Growing, Promise, Row
 from ruamel.yaml import YAML
@@ -30,6 +32,9 @@ seeds:
     config:
       column_types: {rid: integer, day: integer, person: text, zip: text, sex: text, disease: text}
 """
+
+RELEASE = "path:models/release/release.sql"
+"""One model: the release's private models lie in the directory of its name."""
 
 STATE = {"duckdb": "main_kanon_state", "postgres": "public_kanon_state"}
 
@@ -111,35 +116,61 @@ def test_days_under_dbt(project: Project) -> None:
     assert len(growing.versions) == 3
 
 
+def begun(project: Project, name: str, last: str, *command: str) -> subprocess.Popen[str]:
+    """A build with a statement of its own before its transaction ends."""
+    assert DBT is not None
+    told = ["--vars", json.dumps({"last": last}), "--target", project.target]
+    return subprocess.Popen(
+        [DBT, *command, *told, "--target-path", name, "--log-path", name],
+        cwd=project.folder,
+        env=project.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def waited_for(gate: psycopg.Connection[Any], count: int, builds: list[subprocess.Popen[str]]) -> None:
+    """Return once so many sessions wait for a lock."""
+    for _ in range(1200):
+        ((waiting,),) = gate.execute("SELECT COUNT(DISTINCT pid) FROM pg_locks WHERE NOT granted").fetchall()
+        if waiting == count:
+            return
+        assert all(build.poll() is None for build in builds), [build.communicate()[0] for build in builds]
+        time.sleep(0.1)
+    raise AssertionError(f"{waiting} of {count} builds wait")
+
+
 @pytest.mark.parametrize("project", ["postgres"], indirect=True)
 def test_of_two_builds_at_once_no_row_comes_twice(project: Project) -> None:
     """Both succeed in turn, or one is refused; the first two find no release, and later ones the same new rows.
 
-    Each waits before its transaction ends, so that the other comes in between.
+    Each waits before its transaction ends, so that the other comes in between. The first two wait for a time. Of later
+    ones the first waits until the second waits as well, so that it has read all that it reads before the first is done,
+    unless it waits for the first before it reads.
     """
     promise, draw = PROMISES["persons"], random.Random(7)
     rows = source = rows_of(draw, promise, 1, 1, 30)
     growing = prepared(project, promise, rows)
-    waits = json.dumps({"last": "select pg_sleep(6)"})
     for day in (2, 3):
         growing.take(rows)
         growing.add(growing.node)
-        command = ["build"]
-        if day == 3:  # both have the same private models, and come to the release with them
-            succeeded(project.dbt("build", "--exclude", "release"))
-            command = ["run", "--select", "release"]
-        assert DBT is not None
-        builds = [
-            subprocess.Popen(
-                [DBT, *command, "--vars", waits, "--target", project.target, "--target-path", name, "--log-path", name],
-                cwd=project.folder,
-                env=project.environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
-            for name in ("one", "two")
-        ]
+        if day == 2:
+            builds = [begun(project, name, "select pg_sleep(6)", "build") for name in ("one", "two")]
+        else:  # both have the same private models, and come to the release with them
+            succeeded(project.dbt("build", "--exclude", RELEASE))
+            with psycopg.connect(host=project.environment["PGHOST"], user="postgres", autocommit=True) as gate:
+                gate.execute("SELECT pg_advisory_lock(7)")
+                builds = []
+                for waiting_builds, name in enumerate(("one", "two"), start=1):
+                    last = "select pg_advisory_xact_lock_shared(7)"
+                    builds.append(begun(project, name, last, "run", "--select", RELEASE))
+                    waited_for(gate, waiting_builds, builds)
+                ((blocked,),) = gate.execute(
+                    "SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND relation = "
+                    f"'{STATE['postgres']}.release__state'::regclass AND mode = 'ExclusiveLock'"
+                ).fetchall()
+            assert blocked == 1
         said = [build.communicate(timeout=600)[0] for build in builds]
         if all(build.returncode for build in builds):  # each may have taken a table from under the other
             succeeded(project.dbt("build"))
