@@ -32,8 +32,11 @@ typer.testing._get_command = cache(typer.testing._get_command)
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow what of the engines' matrix, and of cases that are sampled, does not run every time."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark as slow what of the engines' matrix, and of cases that are sampled, does not run every time.
+
+    With ``-m slow``, cases of slow tests that are left to the campaign do not run.
+    """
     cases: Counter[str] = Counter()
     for item in items:
         if sampled := item.get_closest_marker("sampled"):
@@ -41,6 +44,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if turn := cases[test] % sampled.args[0]:
                 item.add_marker(pytest.mark.slow if turn <= sampled.args[0] / 2 else pytest.mark.campaign)
             cases[test] += 1
+        rarely = item.get_closest_marker("campaign_on")
+        if rarely and set(rarely.args) & set(map(str, item.callspec.params.values())):  # type: ignore[attr-defined]
+            item.add_marker(pytest.mark.campaign)
         if item.nodeid.startswith("tests/test_conformance.py::TestEngines"):
             from test_conformance import is_campaign, is_core, is_left_out
 
@@ -48,6 +54,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip("other cases or engines show what it would show"))
             if not is_core(item):
                 item.add_marker(pytest.mark.campaign if is_campaign(item) else pytest.mark.slow)
+    if config.option.markexpr == "slow":
+        left = [item for item in items if item.get_closest_marker("campaign")]
+        items[:] = [item for item in items if not item.get_closest_marker("campaign")]
+        config.hook.pytest_deselected(items=left)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -260,6 +260,7 @@ def expected_audit(database: Database) -> AuditResult:
     return expected
 
 
+@pytest.mark.campaign_on("clickhouse")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=engine_marks(name)) for name in SUBJECTS])
 def test_every_engine_finds_the_same(name: str, database: Database) -> None:

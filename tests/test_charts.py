@@ -232,6 +232,7 @@ addEventListener("load", () => setTimeout(() => {
 """
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 def test_the_example_notebook_in_jupyterlabs_clothes(browser: str, tmp_path: Path) -> None:
     nbformat = pytest.importorskip("nbformat")

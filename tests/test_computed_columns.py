@@ -652,6 +652,7 @@ def test_what_says_nothing_of_forms_has_the_hash_of_before() -> None:
 KINDS = {"id": "integer", "age": "integer", "w": "double", "price": "decimal", "born": "date", "year": "integer"}
 
 
+@pytest.mark.campaign_on("spark", "clickhouse")
 @pytest.mark.parametrize(
     "name",
     [

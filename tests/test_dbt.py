@@ -272,6 +272,7 @@ FAILURES = {"duckdb": "main_dbt_test__audit", "postgres": "public_dbt_test__audi
 STORED = "kanon_sql_k_anonymity_visits_3__age__zip__sex__patient_id"
 
 
+@pytest.mark.campaign_on("spark")
 def test_a_release_from_the_first_build_to_data_that_drifts(project: Project) -> None:
     expected = DuckDB(project.folder)
     succeeded(project.dbt("deps"))

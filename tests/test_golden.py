@@ -62,6 +62,7 @@ QUICK = ("duckdb",)
 """Dialects whose every statement is rendered by default; the others take minutes together."""
 
 
+@pytest.mark.campaign_on("mysql", "redshift", "databricks")
 @pytest.mark.parametrize(
     "dialect",
     [

@@ -265,6 +265,7 @@ TYPED = {
 }  # fmt: skip
 
 
+@pytest.mark.campaign_on("spark")
 @pytest.mark.sampled(2)
 def test_every_type_is_labelled_as_in_a_table(subject: Subject) -> None:
     """At the same levels, a table of the same rows holds the same labels, also of NULL and of negative numbers."""
@@ -311,6 +312,7 @@ def test_every_type_is_labelled_as_in_a_table(subject: Subject) -> None:
     subject.drop("shown", "VIEW")
 
 
+@pytest.mark.campaign_on("spark")
 def test_its_order_is_that_of_what_it_shows(subject: Subject) -> None:
     """The source's own order would tell who came last: rows of one class are in no order but that of their values."""
     rows = people(5, 90)
@@ -320,6 +322,7 @@ def test_its_order_is_that_of_what_it_shows(subject: Subject) -> None:
         assert [tuple(map(str, row)) for row in subject.rows("shown")] == first
 
 
+@pytest.mark.campaign_on("spark")
 def test_it_replaces_its_own_and_nothing_else(subject: Subject) -> None:
     rows = people(5, 90)
     with published_on(subject, rows) as (engine, first):

@@ -211,6 +211,7 @@ def test_random_sequences_with_ranges(shared_database: Database, problem: tuple[
     try_sequence(shared_database, *problem, ranges=["age"])
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 @examples(60)
 @given(sequences(), st.booleans())

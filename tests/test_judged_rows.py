@@ -285,6 +285,7 @@ def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
         yield made
 
 
+@pytest.mark.campaign_on("spark")
 @pytest.mark.slow
 def test_no_engine_gives_a_verdict_on_some_rows(subject: Subject, harmed: Callable[[Harm], None]) -> None:
     """A class of one is lost in a join, and nothing else violates the requirements."""

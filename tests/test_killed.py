@@ -167,6 +167,7 @@ def assert_nothing_is_left(engine: Engine, subject: Subject, where: str) -> None
         assert pending <= {run_id for run_id, published_at in rows if published_at != "pending"}, where
 
 
+@pytest.mark.campaign_on("spark", "clickhouse")
 @pytest.mark.slow
 @at_every_kill
 def test_the_next_run_needs_no_help(subject: Subject, old: bool) -> None:
@@ -191,6 +192,7 @@ def test_the_next_run_needs_no_help(subject: Subject, old: bool) -> None:
             assert content(subject) == 3, where
 
 
+@pytest.mark.campaign_on("spark", "clickhouse")
 @at_every_kill
 @pytest.mark.sampled(4)
 def test_clean_brings_what_was_cut_off_to_its_end(subject: Subject, old: bool) -> None:

@@ -192,6 +192,7 @@ def read(path: Path) -> list[list[str]]:
         return [line for line in csv.reader(lines, delimiter=";") if line]
 
 
+@pytest.mark.campaign_on("bottom_up", "top_down", "genetic")
 @pytest.mark.slow
 @pytest.mark.skipif(creditcard() is None, reason="creditcard is not here; KANON_SHARED names the folder above data")
 @pytest.mark.parametrize("algorithm", DESCENDING)

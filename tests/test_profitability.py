@@ -230,6 +230,7 @@ def test_what_arx_asserts_at_its_optimum(
     assert found.metrics["publisher_payout"] == pytest.approx(value, rel=1e-12)
 
 
+@pytest.mark.campaign
 @pytest.mark.skipif(ADULT is None, reason="the Adult extract is not here; KANON_SHARED names its folder")
 @pytest.mark.slow
 @pytest.mark.parametrize(("limit", "prices", "value", "levels"), ASSERTED)

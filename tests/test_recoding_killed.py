@@ -201,6 +201,7 @@ def postgres() -> Iterator[Subject]:
         yield made
 
 
+@pytest.mark.campaign_on("mondrian", "subtree")
 @pytest.mark.xdist_group("postgres")
 @pytest.mark.parametrize(
     ("name", "step"),

@@ -53,6 +53,7 @@ def released(subject: Subject, name: str) -> tuple[Counter[tuple[Any, ...]], Any
     return Counter(subject.rows(RELEASE)), result
 
 
+@pytest.mark.campaign_on("subtree")
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=pytest.mark.slow if name in SLOW else pytest.mark.campaign) for name in RECODINGS],

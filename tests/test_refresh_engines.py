@@ -166,6 +166,7 @@ def test_watermarks_of_every_kind(engine: str) -> None:
             assert kanon_sql.refresh(opened, growing).message == "nothing was changed: there are no new rows", kind
 
 
+@pytest.mark.campaign_on("spark")
 @pytest.mark.parametrize("engine", ["duckdb", "postgres", "sqlite", "mariadb", "clickhouse", "spark"])
 def test_rows_leave_in_classes_of_k(engine: str) -> None:
     """One of eight goes with two others; one that waits goes alone; a changed row goes, and comes."""
@@ -206,6 +207,7 @@ def test_rights_by_the_beginning_of_a_name_count_on_clickhouse() -> None:
             assert subject.fetch(query) == [(readers,)], (user, access, database)
 
 
+@pytest.mark.campaign_on("clickhouse")
 @pytest.mark.parametrize("server", ["clickhouse", "mariadb"])
 def test_a_kill_leaves_the_earlier_release_or_the_new(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is rolled back there: the state is that of the run whose mark the release has."""

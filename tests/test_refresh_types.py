@@ -81,6 +81,7 @@ def test_late_rows_are_of_the_types_of_before(
             kanon_sql.refresh(engine, spec, deleted="late", batch="gone")
 
 
+@pytest.mark.campaign_on("spark")
 def test_numbers_and_texts_of_other_sizes_are_known_again(begun: tuple[Subject, Engine, kanon_sql.Spec]) -> None:
     """Person 7 was released; with two others, of whom nobody was, a class lacks a third. With an eighth it has one."""
     subject, engine, spec = begun

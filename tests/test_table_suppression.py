@@ -177,6 +177,7 @@ def test_no_margin_undoes_a_suppressed_sum_for_anybody(seed: int) -> None:
     check_pattern(seed, sums=True)
 
 
+@pytest.mark.campaign
 @pytest.mark.slow
 def test_hundreds_of_small_tables() -> None:
     for seed in range(100, 400):
