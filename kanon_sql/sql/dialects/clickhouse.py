@@ -35,7 +35,7 @@ _DECIMAL_TYPE, _SCALE = r"^(Nullable\()?Decimal\(", r"([0-9]+)\)+$"
 
 
 class ClickHouse(Dialect):
-    """ClickHouse, with the settings that :mod:`kanon_sql.engines.clickhouse` sends along.
+    """ClickHouse, with the settings that :mod:`kanon_sql.engines.clickhouse_settings` lists.
 
     Args:
         exchanges: two tables can be exchanged at once (databases of the engine Atomic and its like).
