@@ -17,7 +17,7 @@ from strategies import examples
 import kanon_sql
 from kanon_sql.engines.base import Engine
 from kanon_sql.evaluate.class_counts import distance_edges
-from kanon_sql.evaluate.classes import size_edges, size_number
+from kanon_sql.evaluate.examination import size_edges, size_number
 from kanon_sql.models.privacy import AlphaKAnonymityModel, EntropyLDiversity, KAnonymityModel, PSensitiveModel
 from kanon_sql.sql.statement import Compiler
 from kanon_sql.sql.text import Sql

@@ -13,15 +13,12 @@ from typing import NamedTuple
 from kanon_sql.engines import Workspace, refuse_incomplete
 from kanon_sql.evaluate.class_unions import union_nodes
 from kanon_sql.evaluate.classes import (
-    SUPPRESSED,
-    THERE,
     Frames,
     classes,
     conditions,
     measure_name,
-    size_edges,
-    size_number,
 )
+from kanon_sql.evaluate.examination import SUPPRESSED, THERE, size_edges, size_number
 from kanon_sql.evaluate.label_widths import judge_widths
 from kanon_sql.evaluate.node_widths import node_widths
 from kanon_sql.evaluate.rollup import Covering

@@ -15,9 +15,8 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate.alone import Alone
 from kanon_sql.evaluate.class_counts import Table, node_frames
 from kanon_sql.evaluate.class_unions import judged_by_unions, refuse_shared_persons
-from kanon_sql.evaluate.classes import achieved_context, size_edges, size_number
 from kanon_sql.evaluate.distance_vectors import DistanceMatrix
-from kanon_sql.evaluate.examination import Examination, read_examination
+from kanon_sql.evaluate.examination import Examination, achieved_context, read_examination, size_edges, size_number
 from kanon_sql.evaluate.node_row import NodeRow
 from kanon_sql.evaluate.node_statements import NodeStatements
 from kanon_sql.evaluate.rolled_up import rolled_up

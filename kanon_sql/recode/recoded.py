@@ -12,12 +12,9 @@ from kanon_sql.evaluate import (
     NothingToSearch,
     Searched,
     Table,
-    achieved_context,
+    achieved_by,
     flagged_classes,
     node_frames,
-    read_examination,
-    size_edges,
-    size_number,
 )
 from kanon_sql.frequency import FrequencySets, holds_all
 from kanon_sql.hierarchies import RANGES
@@ -160,19 +157,9 @@ class Recoded(Searched):
 
     def achieved(self) -> Examination:
         """What the classes achieve, from the frequency sets."""
-        edges = size_edges(self.judge.models)
-        rows = self.workspace.fetch(
-            "evaluate/achieved",
-            len(edges) + 1,
-            flagged=flagged_classes(self.judge.classes(self.mapped.classed), self.judge.models, with_keys=False),
-            kept_only=False,
-            size=size_number(edges),
-            checks_size=False,
-            table=None,
-            where=None,
-            **achieved_context(self.judge.models),
-        )
-        found = read_examination(rows, self.judge.models, self.mapped.rows)
+        models = self.judge.models
+        flagged = flagged_classes(self.judge.classes(self.mapped.classed), models, with_keys=False)
+        found = achieved_by(self.workspace, flagged, models, self.mapped.rows)
         return replace(
             found,
             achieved=[replace(item, model=model) for item, model in zip(found.achieved, self.models, strict=True)],
