@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from kanon_sql.evaluate.assignments import matches_of, matching_edges
 from kanon_sql.evaluate.budget import Budget
-from kanon_sql.evaluate.class_counts import Bin, Counted, Table, count_classes, node_frames
+from kanon_sql.evaluate.class_counts import Bin, Counted, Table, closeness_of_all, count_classes, node_frames
 from kanon_sql.evaluate.class_unions import refuse_overlaps
 from kanon_sql.evaluate.classes import (
     Frames,
@@ -67,6 +67,7 @@ __all__ = [
     "Table",
     "achieved_by",
     "classes",
+    "closeness_of_all",
     "consistent_with_source",
     "count_classes",
     "counted_classes",

@@ -13,12 +13,13 @@ from kanon_sql.evaluate import (
     Searched,
     Table,
     achieved_by,
+    closeness_of_all,
     flagged_classes,
     node_frames,
 )
 from kanon_sql.frequency import FrequencySets, holds_all
 from kanon_sql.hierarchies import RANGES
-from kanon_sql.models import TCloseness, closeness_among, geometric_mean, normalized_share
+from kanon_sql.models import geometric_mean, normalized_share
 from kanon_sql.recode.bound import Bound, bound_of
 from kanon_sql.recode.judge import Judge
 from kanon_sql.recode.release import Mapped
@@ -30,8 +31,7 @@ __all__ = ["NothingRecoded", "Recoded", "Tried", "highest_levels"]
 
 def highest_levels(sets: FrequencySets) -> Node:
     """The highest levels allowed."""
-    limits = [(lookup.quasi_identifier.maximum_level, lookup.height) for lookup in sets.lookups]
-    return tuple(height if most is None else most for most, height in limits)
+    return tuple(lookup.highest for lookup in sets.lookups)
 
 
 @dataclass(frozen=True)
@@ -144,10 +144,7 @@ class Recoded(Searched):
 
     def tables(self) -> list[Table]:
         """The classes of the source and of the release to count, and the distance of every sensitive attribute."""
-        asked = closeness_among(self.models)
-        protected = dict.fromkeys(model.attribute for model in self.models if model.attribute is not None)
-        others = [name for name in protected if all(model.attribute != name for model in asked)]
-        closeness = [*asked, *(TCloseness(name, 1.0) for name in others)]
+        closeness = closeness_of_all(self.models)
         raw = (0,) * len(self.sets.lookups)
         source = node_frames(self.sets, raw, Covering(raw, self.sets.base, self.sets.values, 0), self.judge.models)
         return [
