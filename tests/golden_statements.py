@@ -312,8 +312,8 @@ def run_stages(workspace: Workspace) -> None:
 
 def run_search(workspace: Workspace, sets: FrequencySets, models: list[PrivacyModel]) -> None:
     evaluator = Evaluator(workspace, sets, models, METRICS["loss"], "minimum_suppression", 0)
-    evaluator._rolled(sets.base, (1, 1, 0), None)
-    evaluator._rolled(sets.values["dx"], (1, 1, 0), "dx")
+    evaluator.rolled_up.table(sets.base, (1, 1, 0), None)
+    evaluator.rolled_up.table(sets.values["dx"], (1, 1, 0), "dx")
     evaluator.losses((1, 1, 0))
     out_of_reach(workspace, models_of(spec_of(privacy=[{"l_diversity": {"attribute": "dx", "l": 2}}])), sets, 0)
     several = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]

@@ -14,7 +14,7 @@ from servers.clickhouse_http import Bridge, bridge
 
 import kanon_sql
 from kanon_sql.engines.base import Deadline, Engine
-from kanon_sql.engines.clickhouse import SETTINGS
+from kanon_sql.engines.clickhouse_settings import SETTINGS
 from kanon_sql.errors import DatabaseError, KanonError, QueryTimeout, SpecError, UnsupportedError
 from kanon_sql.sql.statement import Statement
 from kanon_sql.testing.clinic import SPEC, VISITS, visits

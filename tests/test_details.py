@@ -16,9 +16,15 @@ from strategies import examples
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
-from kanon_sql.evaluate.class_counts import distance_edges
-from kanon_sql.evaluate.classes import size_edges, size_number
-from kanon_sql.models.privacy import AlphaKAnonymityModel, EntropyLDiversity, KAnonymityModel, PSensitiveModel
+from kanon_sql.evaluate.class_counts import closeness_of_all, distance_edges
+from kanon_sql.evaluate.examination import size_edges, size_number
+from kanon_sql.models.privacy import (
+    AlphaKAnonymityModel,
+    EntropyLDiversity,
+    KAnonymityModel,
+    PSensitiveModel,
+    TCloseness,
+)
 from kanon_sql.sql.statement import Compiler
 from kanon_sql.sql.text import Sql
 from kanon_sql.testing import Subject
@@ -205,6 +211,11 @@ def test_a_range_begins_at_every_k_and_ends_at_every_t() -> None:
     assert 0.33 in distance_edges([0.33])
     assert len(distance_edges([0.15])) == len(distance_edges([])) == 21, "0.15 is an end already"
     assert distance_edges([0, 1, 7]) == distance_edges([])
+
+
+def test_every_sensitive_attribute_has_a_distance() -> None:
+    models = [KAnonymityModel(3), EntropyLDiversity("zip", 2.0), TCloseness("dx", 0.3), EntropyLDiversity("dx", 4.0)]
+    assert [(model.attribute, model.t) for model in closeness_of_all(models)] == [("dx", 0.3), ("zip", 1.0)]
 
 
 # --- What it costs ---------------------------------------------------------------------------

@@ -350,13 +350,21 @@ def test_exists(engine: DuckDBEngine) -> None:
     assert engine.exists(("x' OR '1'='1",)) is None
 
 
+def test_a_temporary_table_hides_another_one(engine: DuckDBEngine) -> None:
+    engine.execute(statement("CREATE TABLE people (x INTEGER)"))
+    engine.execute(statement("CREATE TEMPORARY TABLE people (y INTEGER)"))
+    assert [column.name for column in engine.columns("people")] == ["y"]
+    assert engine.full_name(("people",)) == ("temp", "main", "people")
+    assert engine.full_name(("memory", "main", "people")) == ("memory", "main", "people")
+
+
 def test_the_kinds_of_columns(engine: DuckDBEngine) -> None:
     kinds = {
         "TINYINT": "integer", "SMALLINT": "integer", "INTEGER": "integer", "BIGINT": "integer", "HUGEINT": "integer",
         "UTINYINT": "integer", "USMALLINT": "integer", "UINTEGER": "integer", "UBIGINT": "integer",
         "UHUGEINT": "integer", "DECIMAL(10, 2)": "decimal", "FLOAT": "float", "DOUBLE": "float", "VARCHAR": "text",
         "DATE": "date", "TIMESTAMP": "timestamp", "TIMESTAMP_NS": "timestamp", "BOOLEAN": "boolean", "BLOB": "other",
-        "UUID": "other", "TIME": "other", "INTERVAL": "other", "INTEGER[]": "other", "VARCHAR[3]": "other",
+        "UUID": "other", "TIME": "other", "INTERVAL": "other", "DOUBLE[]": "other", "VARCHAR[3]": "other",
         "STRUCT(a INTEGER)": "other", "MAP(VARCHAR, DATE)": "other", "ENUM('a', 'b')": "text",
     }  # fmt: skip
     columns = ", ".join(f"c{index} {kind}" for index, kind in enumerate(kinds))

@@ -11,7 +11,7 @@ from servers import subject_of
 import kanon_sql
 from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.sql.dialects import DIALECTS
-from kanon_sql.sql.dialects.base import mark_text, marked_run
+from kanon_sql.sql.run_marks import mark_text, marked_run
 from kanon_sql.testing import Subject
 
 ENGINES = {"duckdb": [], "postgres": [], "sqlite": [], "mariadb": [], "clickhouse": [], "spark": [pytest.mark.slow]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,6 +21,7 @@ from kanon_sql.engines.base import (
     Row,
     Scratch,
 )
+from kanon_sql.engines.clickhouse_settings import SETTINGS, assigned
 from kanon_sql.engines.said import without_values
 from kanon_sql.engines.session import SessionEngine
 from kanon_sql.errors import DatabaseError, UnsupportedError
@@ -29,60 +30,7 @@ from kanon_sql.sql import RENAMING, Statement, dialect_named
 if TYPE_CHECKING:
     from clickhouse_connect.driver.client import Client
 
-__all__ = ["SETTINGS", "ClickHouseEngine"]
-
-SETTINGS: Mapping[str, str] = {
-    # What SQL means by NULL.
-    "join_use_nulls": "1",
-    "group_by_use_nulls": "1",
-    "aggregate_functions_null_for_empty": "1",
-    "cast_keep_nullable": "1",
-    "transform_null_in": "0",
-    "data_type_default_nullable": "0",
-    # What SQL means by names, joins, unions and CASE.
-    "prefer_column_name_to_alias": "1",
-    "join_default_strictness": "ALL",
-    "any_join_distinct_right_table_keys": "0",
-    "union_default_mode": "DISTINCT",
-    "short_circuit_function_evaluation": "force_enable",
-    # Exact, complete and fresh: no estimate, no part of an answer, no old answer.
-    "count_distinct_implementation": "uniqExact",
-    "read_overflow_mode": "throw",
-    "read_overflow_mode_leaf": "throw",
-    "group_by_overflow_mode": "throw",
-    "sort_overflow_mode": "throw",
-    "result_overflow_mode": "throw",
-    "timeout_overflow_mode": "throw",
-    "timeout_overflow_mode_leaf": "throw",
-    "set_overflow_mode": "throw",
-    "join_overflow_mode": "throw",
-    "transfer_overflow_mode": "throw",
-    "distinct_overflow_mode": "throw",
-    "limit": "0",
-    "offset": "0",
-    "skip_unavailable_shards": "0",
-    "use_query_cache": "0",
-    "apply_deleted_mask": "1",
-    "additional_table_filters": "{}",
-    "empty_result_for_aggregation_by_empty_set": "0",
-    # Done when the statement returns.
-    "lightweight_deletes_sync": "2",
-    "mutations_sync": "2",
-    "async_insert": "0",
-    "insert_deduplicate": "0",
-    # A scratch table is known to the server that we talk to only.
-    "prefer_global_in_and_join": "1",
-    # Dates and decimals as text; long statements.
-    "session_timezone": "UTC",
-    "date_time_output_format": "simple",
-    "date_time_64_output_format_cut_trailing_zeros_align_to_groups_of_thousands": "1",
-    "bool_true_representation": "true",
-    "bool_false_representation": "false",
-    "max_query_size": "1000000000",
-    "max_ast_elements": "10000000",
-    "max_expanded_ast_elements": "10000000",
-}
-"""In force for every statement: sent with each one over HTTP, set on the session in chDB."""
+__all__ = ["ClickHouseEngine"]
 
 CAPABILITIES = Capabilities(
     transactional_ddl=False,
@@ -215,7 +163,7 @@ class ClickHouseEngine(SessionEngine):
         """In chDB, settings belong to the session."""
         if self._path is None:
             return
-        self._client.command(f"SET {_assigned({**SETTINGS, 'max_execution_time': f'{limit or 0:.3f}'})}")
+        self._client.command(f"SET {assigned({**SETTINGS, 'max_execution_time': f'{limit or 0:.3f}'})}")
         if self._owned and self.read_only:
             self._client.command("SET readonly = 2")
 
@@ -236,7 +184,7 @@ class ClickHouseEngine(SessionEngine):
         rows = self._client.query(
             f"SELECT name, value, changed FROM system.settings WHERE name IN ({names})"
         ).result_rows
-        kept = _assigned({name: value for name, value, changed in rows if changed})
+        kept = assigned({name: value for name, value, changed in rows if changed})
         reset = ", ".join(f"{name} = DEFAULT" for name, _, changed in rows if not changed)
         return f"SET {', '.join(filter(None, (kept, reset)))}"
 
@@ -364,11 +312,6 @@ class ClickHouseEngine(SessionEngine):
         if said is not None:
             return DatabaseError(f"{name}: {said} (ClickHouse error {code})")
         return DatabaseError(f"{name}: ClickHouse reported error {code} (its text may hold values and is not shown)")
-
-
-def _assigned(settings: Mapping[str, str]) -> str:
-    literal = dialect_named("clickhouse").literal
-    return ", ".join(f"{name} = {literal(value)}" for name, value in settings.items())
 
 
 def _label(client: Client) -> str:

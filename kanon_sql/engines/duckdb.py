@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from string import ascii_uppercase
 from typing import TYPE_CHECKING, Literal
 
-from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
+from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
+from kanon_sql.engines.duckdb_catalog import kind_of, relation_query, view_query
 from kanon_sql.engines.duckdb_errors import duckdb_error
 from kanon_sql.engines.duckdb_macros import Macros
 from kanon_sql.engines.files import AttachedLakes, file_reader
@@ -45,10 +44,6 @@ _SETTINGS = {
 
 _LONGEST_KEPT, _MOST_KEPT = 20_000, 500
 """Characters of a statement, and statements, that are kept as they were parsed."""
-
-_CAPITALS = literal(ascii_uppercase)
-_DEFAULT_SCHEMAS = "('main', 'public')"
-"""Of a database of DuckDB or SQLite, and of PostgreSQL."""
 
 
 def connect_duckdb(
@@ -237,56 +232,29 @@ class DuckDBEngine(SessionEngine):
         self.meter.count(statement)
         rows = self._execute(self._parsed(self._tagged(statement.sql))).fetchall()
         self.meter.count_rows(rows)
-        return [Column(row[0], row[1], _kind(row[1])) for row in rows]
+        return [Column(row[0], row[1], kind_of(row[1])) for row in rows]
 
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
         row = self._row_of(parts)
         if row is None:
             return None
-        return "view" if row[0] == "VIEW" else "table", tuple(map(self.capabilities.folded, map(str, row[1:4])))
+        return "view" if row[0] == "VIEW" else "table", self._folded(map(str, row[1:4]))
 
     def _comment(self, parts: tuple[str, ...]) -> str | None:
         row = self._row_of(parts)
         return None if row is None or row[0] == "VIEW" or row[4] is None else str(row[4])
 
     def _row_of(self, parts: tuple[str, ...]) -> Row | None:
-        """Type, full name and comment of what stands under a name, as DuckDB resolves it: without the case of A to Z.
-
-        A plain name is a temporary table's, or stands in a schema of the search path; the first of two parts is a
-        schema, or a database that is attached.
-        """
-        *place, name = parts
-        conditions = [self._is("table_name", name)]
-        if not place:
-            conditions.append(
-                "(table_catalog = 'temp' OR "
-                "(table_catalog = current_catalog() AND list_contains(current_schemas(true), table_schema)))"
-            )
-        elif len(place) == 1:
-            schema = f"table_catalog = current_catalog() AND {self._is('table_schema', place[0])}"
-            database = f"{self._is('table_catalog', place[0])} AND table_schema IN {_DEFAULT_SCHEMAS}"
-            conditions.append(f"(({schema}) OR ({database}))")
-        else:
-            conditions += [self._is("table_catalog", place[0]), self._is("table_schema", place[1])]
-        sql = (
-            "SELECT table_type, table_catalog, table_schema, table_name, table_comment FROM information_schema.tables "
-            f"WHERE {' AND '.join(conditions)} "
-            "ORDER BY table_catalog = 'temp' DESC, "
-            "COALESCE(list_position(current_schemas(false), table_schema), 99) ASC "
-            "LIMIT 1"
-        )
-        rows = self.fetch(Statement("exists", sql), limit=1)
+        """Type, full name and comment of what stands under a name."""
+        rows = self.fetch(Statement("exists", relation_query(self._folded(parts))), limit=1)
         return rows[0] if rows else None
 
     def _definition(self, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
-        columns = ("database_name", "schema_name", "view_name")
-        where = " AND ".join(self._is(column, part) for column, part in zip(columns, full, strict=True))
-        rows = self.fetch(Statement("mark", f"SELECT sql FROM duckdb_views() WHERE {where}"), 1)
+        rows = self.fetch(Statement("mark", view_query(self._folded(full))), 1)
         return None if not rows or rows[0][0] is None else str(rows[0][0])
 
-    def _is(self, column: str, name: str) -> str:
-        """A condition on the catalog; LOWER would also fold letters that names do not."""
-        return f"translate({column}, {_CAPITALS}, lower({_CAPITALS})) = {literal(self.capabilities.folded(name))}"
+    def _folded(self, parts: Iterable[str]) -> tuple[str, ...]:
+        return tuple(map(self.capabilities.folded, parts))
 
     def _file(self, path: str) -> str:
         try:
@@ -305,15 +273,9 @@ class DuckDBEngine(SessionEngine):
         """
         self._refuse_open_transaction()
         try:
-            self.execute(Statement("transaction", "BEGIN TRANSACTION"))
-            self._in_transaction = True
-            yield
-            self.execute(Statement("transaction", "COMMIT"))
-        except BaseException:
-            # A COMMIT that failed has rolled back by itself.
-            with self.without_deadline(), suppress(DatabaseError):
-                self.execute(Statement("transaction", "ROLLBACK"))
-            raise
+            with self._committed("BEGIN TRANSACTION"):
+                self._in_transaction = True
+                yield
         finally:
             self._in_transaction = False
 
@@ -397,24 +359,3 @@ class DuckDBEngine(SessionEngine):
         if isinstance(error, RuntimeError) and "interrupted" in str(error).lower():
             return KeyboardInterrupt()
         return duckdb_error(error, name) if isinstance(error, duckdb.Error) else None
-
-
-_KINDS: tuple[tuple[str, Kind], ...] = (
-    (r".*\b(UNION\(|VARIANT\b)", "ambiguous"),  # the number 1 and the text 1
-    (r"(TINY|SMALL|BIG|HUGE|U\w*)?(INT|INTEGER)$|U?(TINY|SMALL|BIG|HUGE)INT$|UINTEGER$", "integer"),
-    (r"DECIMAL", "decimal"),
-    (r"FLOAT|DOUBLE|REAL", "float"),
-    (r"VARCHAR$|ENUM", "text"),
-    (r"DATE$", "date"),
-    (r"TIMESTAMP.*(ZONE|TZ)", "moment"),
-    (r"TIMESTAMP", "timestamp"),
-    (r"BOOLEAN$", "boolean"),
-)
-
-
-@lru_cache(maxsize=500)
-def _kind(type_name: str) -> Kind:
-    for pattern, kind in _KINDS:
-        if re.match(pattern, type_name) and (kind == "ambiguous" or not type_name.endswith("]")):
-            return kind
-    return "other"

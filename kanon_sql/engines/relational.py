@@ -248,14 +248,8 @@ class RelationalEngine(SessionEngine):
         if not self.capabilities.transactional_ddl:
             yield
             return
-        try:
-            self.execute(Statement("transaction", self.backend.begin))
+        with self._committed(self.backend.begin):
             yield
-            self.execute(Statement("transaction", "COMMIT"))
-        except BaseException:
-            with self.without_deadline(), suppress(DatabaseError):
-                self.execute(Statement("transaction", "ROLLBACK"))
-            raise
 
     @contextmanager
     def run(self, deadline: Deadline) -> Iterator[Meter]:

@@ -7,7 +7,7 @@ import secrets
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Literal, Self
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
@@ -202,6 +202,23 @@ class SessionEngine(ABC):
     def transaction(self) -> Iterator[None]:
         """Everything inside happens, or nothing does; just a block where DDL cannot be rolled back."""
         yield
+
+    @contextmanager
+    def _committed(self, begin: str) -> Iterator[None]:
+        """A transaction around everything inside: committed at its end, rolled back where anything fails.
+
+        Args:
+            begin: the statement that opens it.
+        """
+        try:
+            self.execute(Statement("transaction", begin))
+            yield
+            self.execute(Statement("transaction", "COMMIT"))
+        except BaseException:
+            # A COMMIT that failed may have rolled back by itself.
+            with self.without_deadline(), suppress(DatabaseError):
+                self.execute(Statement("transaction", "ROLLBACK"))
+            raise
 
     def read_anew(self) -> None:
         """A database has one version of a table, the newest, unless the engine reads others."""

@@ -31,9 +31,10 @@ def session_statements(engine: Engine) -> list[str]:
             f"max_sort_length = {longest}, sort_buffer_size = {512 * longest}, default_tmp_storage_engine = 'Aria'",
         ]
     if name == "clickhouse":
-        from kanon_sql.engines.clickhouse import SETTINGS as OF_CLICKHOUSE
+        from kanon_sql.engines.clickhouse_settings import SETTINGS as OF_CLICKHOUSE
+        from kanon_sql.engines.clickhouse_settings import assigned
 
-        return [f"SET {', '.join(f'{key} = {literal(value)}' for key, value in OF_CLICKHOUSE.items())}"]
+        return [f"SET {assigned(OF_CLICKHOUSE)}"]
     if name == "spark":
         from kanon_sql.engines.spark import SETTINGS as OF_SPARK
 

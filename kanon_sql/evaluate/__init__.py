@@ -9,21 +9,18 @@ from __future__ import annotations
 
 from kanon_sql.evaluate.assignments import matches_of, matching_edges
 from kanon_sql.evaluate.budget import Budget
-from kanon_sql.evaluate.class_counts import Bin, Counted, Table, count_classes, node_frames
+from kanon_sql.evaluate.class_counts import Bin, Counted, Table, closeness_of_all, count_classes, node_frames
 from kanon_sql.evaluate.class_unions import refuse_overlaps
 from kanon_sql.evaluate.classes import (
     Frames,
-    achieved_context,
     classes,
     flagged_classes,
     judged_columns,
-    size_edges,
-    size_number,
 )
 from kanon_sql.evaluate.consistency import MOST_EDGES, Consistent, consistent_with_source
 from kanon_sql.evaluate.distances import Distances, distances_between, refuse_without_k
 from kanon_sql.evaluate.evaluator import Evaluator
-from kanon_sql.evaluate.examination import Achieved, Examination, read_examination
+from kanon_sql.evaluate.examination import Achieved, Examination, achieved_by
 from kanon_sql.evaluate.examine import (
     Failing,
     Subject,
@@ -68,8 +65,9 @@ __all__ = [
     "Searched",
     "Subject",
     "Table",
-    "achieved_context",
+    "achieved_by",
     "classes",
+    "closeness_of_all",
     "consistent_with_source",
     "count_classes",
     "counted_classes",
@@ -88,7 +86,6 @@ __all__ = [
     "order_of",
     "out_of_reach",
     "positions_of",
-    "read_examination",
     "reference_in",
     "refuse_other_classes",
     "refuse_other_kind",
@@ -100,8 +97,6 @@ __all__ = [
     "search_in",
     "searched",
     "searched_again",
-    "size_edges",
-    "size_number",
     "table_frames",
     "too_many_nulls",
     "with_codes",

@@ -13,24 +13,21 @@ from typing import NamedTuple
 from kanon_sql.engines import Workspace, refuse_incomplete
 from kanon_sql.evaluate.class_unions import union_nodes
 from kanon_sql.evaluate.classes import (
-    SUPPRESSED,
-    THERE,
     Frames,
     classes,
     conditions,
     measure_name,
-    size_edges,
-    size_number,
 )
+from kanon_sql.evaluate.examination import SUPPRESSED, THERE, size_edges, size_number
 from kanon_sql.evaluate.label_widths import judge_widths
 from kanon_sql.evaluate.node_widths import node_widths
 from kanon_sql.evaluate.rollup import Covering
 from kanon_sql.frequency import FrequencySets
-from kanon_sql.models import TOLERANCE, PrivacyModel, TCloseness
+from kanon_sql.models import TOLERANCE, PrivacyModel, TCloseness, closeness_among
 from kanon_sql.search import Node
 from kanon_sql.sql import PORTABLE, Relation, Sql, Statement, relation, render
 
-__all__ = ["Bin", "Counted", "Table", "count_classes", "distance_edges", "node_frames"]
+__all__ = ["Bin", "Counted", "Table", "closeness_of_all", "count_classes", "distance_edges", "node_frames"]
 
 _STEPS = 20
 """Ranges of a distance between 0 and 1, before the thresholds asked for divide them further."""
@@ -122,6 +119,18 @@ def node_frames(sets: FrequencySets, node: Node, covering: Covering, models: Seq
 
 def _keys(sets: FrequencySets, node: Node) -> list[Sql]:
     return [Sql(key) for key in sets.codes.keys(node, PORTABLE)]
+
+
+def closeness_of_all(models: Sequence[PrivacyModel]) -> list[TCloseness]:
+    """A distance to count for every sensitive attribute: each that a requirement limits, and one for every other.
+
+    Args:
+        models: the requirements.
+    """
+    asked = closeness_among(models)
+    protected = dict.fromkeys(model.attribute for model in models if model.attribute is not None)
+    others = [name for name in protected if all(model.attribute != name for model in asked)]
+    return [*asked, *(TCloseness(name, 1.0) for name in others)]
 
 
 def count_classes(workspace: Workspace, tables: Sequence[Table], models: Sequence[PrivacyModel]) -> list[Counted]:

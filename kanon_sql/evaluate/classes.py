@@ -13,14 +13,10 @@ from typing import Any, Literal
 
 from kanon_sql.evaluate.label_widths import LabelWidths, judge_widths, with_losses
 from kanon_sql.models import PrivacyModel
-from kanon_sql.sql import Sql, identifier, render, sql_list
+from kanon_sql.sql import Sql, render, sql_list
 
 __all__ = [
-    "SUPPRESSED",
-    "THERE",
     "Frames",
-    "achieved_context",
-    "achieved_names",
     "checks_persons",
     "classes",
     "conditions",
@@ -28,8 +24,7 @@ __all__ = [
     "is_alone",
     "judged_columns",
     "measure_name",
-    "size_edges",
-    "size_number",
+    "second_name",
 ]
 
 
@@ -96,10 +91,6 @@ class Frames:
     def summed_names(self) -> list[str]:
         """The names of the sums: ``w0``, ``w1``, ..."""
         return [f"w{index}" for index in range(len(self.summed))]
-
-
-_STEPS = frozenset(step * 10**decade for decade in range(19) for step in (1, 2, 5))
-"""Where ranges of class sizes begin, as far as 64 bits count."""
 
 
 def is_alone(models: Sequence[PrivacyModel]) -> bool:
@@ -348,68 +339,4 @@ def judged_columns(models: Sequence[PrivacyModel]) -> list[str]:
             columns += [name] if second in (None, "class_size") else [name, second]
         if model.of_table and model.frame is not None:
             columns.append(own_name(name, model))
-    return columns
-
-
-def size_edges(models: Sequence[PrivacyModel]) -> list[int]:
-    """Where the ranges of class sizes begin: 0, 1, 2, 5, 10, 20, ..., and each size that a model asks for.
-
-    A range ends before the next one begins, so none holds both verdicts; the last one has no end.
-    """
-    return sorted({0, *_STEPS, *(model.least_size for model in models if model.least_size is not None)})
-
-
-def size_number(edges: Sequence[int]) -> Sql:
-    """The number of the range that a class's size is in; ``edges`` is where they begin, all of :func:`size_edges`."""
-    return render("evaluate/size_number", sizes=[edge for edge in edges if edge and edge not in _STEPS])
-
-
-SUPPRESSED, THERE = -1, -2
-"""Instead of a range's number: classes that are not looked at; what there is to judge, in a row of its own."""
-
-
-def achieved_names(models: Sequence[PrivacyModel]) -> list[str]:
-    """The columns of ``evaluate/achieved``, in their order."""
-    names = [
-        "size_number",
-        "classes",
-        "kept_classes",
-        "class_rows",
-        "class_sizes",
-        "all_size",
-        "violating_rows",
-        "smallest_class",
-        "largest_class",
-    ]
-    for index, model in enumerate(models):
-        own = ("worst", "unbounded", "violating_classes", "violating_rows", *(["second"] if model.second else []))
-        names += [f"{name}{index}" for name in own]
-    return names
-
-
-def achieved_context(models: Sequence[PrivacyModel]) -> dict[str, Any]:
-    """What ``evaluate/achieved`` needs of the models: its columns, and the numbers that are no range's."""
-    after = achieved_names(models).index("class_rows") + 1
-    return {
-        "models": _achieved_columns(models),
-        "suppressed": SUPPRESSED,
-        "there": THERE,
-        "columns_after": len(achieved_names(models)) - after,
-    }
-
-
-def _achieved_columns(models: Sequence[PrivacyModel]) -> list[dict[str, Sql | None]]:
-    """What ``evaluate/achieved`` needs per model."""
-    columns: list[dict[str, Sql | None]] = []
-    for index, model in enumerate(models):
-        name = measure_name(index, model)
-        second = second_name(name, model)
-        columns.append(
-            {
-                "extreme": Sql(model.worst),
-                "measure": model.reached(name),
-                "condition": model.condition(name),
-                "second": None if second is None else Sql(f"{model.second}({identifier(second)})"),
-            }
-        )
     return columns

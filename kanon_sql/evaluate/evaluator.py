@@ -8,23 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import Any
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate.alone import Alone
-from kanon_sql.evaluate.class_counts import Table, node_frames
+from kanon_sql.evaluate.class_counts import Table, closeness_of_all, node_frames
 from kanon_sql.evaluate.class_unions import judged_by_unions, refuse_shared_persons
-from kanon_sql.evaluate.classes import achieved_context, size_edges, size_number
 from kanon_sql.evaluate.distance_vectors import DistanceMatrix
-from kanon_sql.evaluate.examination import Examination, read_examination
+from kanon_sql.evaluate.examination import Examination, achieved_context, read_examination, size_edges, size_number
 from kanon_sql.evaluate.node_row import NodeRow
 from kanon_sql.evaluate.node_statements import NodeStatements
-from kanon_sql.evaluate.rolled_up import rolled_up
-from kanon_sql.evaluate.rollup import Covering, Coverings
+from kanon_sql.evaluate.rolled_up import RolledUp
 from kanon_sql.evaluate.soundness import all_sound
 from kanon_sql.frequency import FrequencySets, Remembered, count_attributes, holds_all
-from kanon_sql.models import Bounds, Loss, Measured, Metric, PrivacyModel, TCloseness, closeness_among
+from kanon_sql.models import Bounds, Loss, Measured, Metric, PrivacyModel
 from kanon_sql.search import (
     Batch,
     Lattice,
@@ -97,17 +94,11 @@ class Evaluator:
         self._sound = all_sound(self.models, by_person=by_person, may_suppress=max_suppressed > 0)
         self.statements = NodeStatements(workspace, sets, self.models, self._sound)
         self._remembered = remembered
-        self._coverings = self._made_before() or Coverings(
-            self._covering((0,) * len(self.heights), sets.base, sets.values),
-            [attribute.labels for attribute in self.counts.attributes],
-            workspace.capabilities.set_rows,
-        )
-        if remembered is not None:
-            remembered.sets["coverings"] = self._coverings
+        self._labels = [attribute.labels for attribute in self.counts.attributes]
+        self.rolled_up = RolledUp(workspace, sets, self._labels, remembered)
+        self._coverings = self.rolled_up.coverings
         self._first = self._coverings.first
         self._reads_before = self._first.reads
-        self._rolled_up = 0
-        self._rollups = count()
         self._suppressed: dict[Node, Relation] = {}
         self._alone = Alone(
             workspace,
@@ -121,7 +112,7 @@ class Evaluator:
     def work(self) -> Work:
         """What it took so far."""
         matrix_reads = 0 if self.matrix is None else self.matrix.base_reads
-        return Work(self._rolled_up, self._first.reads - self._reads_before + matrix_reads)
+        return Work(self.rolled_up.made, self._first.reads - self._reads_before + matrix_reads)
 
     @property
     def vectors(self) -> int:
@@ -130,14 +121,11 @@ class Evaluator:
 
     def question(self) -> Question:
         """What a search strategy may know before it asks."""
-        limits = [lookup.quasi_identifier for lookup in self.sets.lookups]
-        top = tuple(
-            height if limit.maximum_level is None else limit.maximum_level
-            for limit, height in zip(limits, self.heights, strict=True)
-        )
+        bottom = tuple(lookup.quasi_identifier.minimum_level for lookup in self.sets.lookups)
+        top = tuple(lookup.highest for lookup in self.sets.lookups)
         bounds = Bounds(self.metric, self.counts)
         return Question(
-            lattice=Lattice(tuple(limit.minimum_level for limit in limits), top),
+            lattice=Lattice(bottom, top),
             heights=self.heights,
             monotone=all(self._sound),
             bound=lambda node: lowered(bounds.of(node)),
@@ -147,7 +135,7 @@ class Evaluator:
             expected=lambda verdict: self.metric.expected(self.counts, verdict.node, verdict.suppressed),
             rank=lambda verdict: (rounded(metric_of(verdict)), self.preference(verdict), verdict.node),
             prefer=lambda verdict: (self.preference(verdict), rounded(metric_of(verdict)), verdict.node),
-            labels=[attribute.labels for attribute in self.counts.attributes],
+            labels=self._labels,
             rows=self.sets.rows,
             max_suppressed=self.max_suppressed,
             widely=self.workspace.capabilities.asks_widely,
@@ -164,7 +152,7 @@ class Evaluator:
     def answers(self, batch: Batch) -> Iterator[Verdict]:
         """The verdicts of a batch, statement by statement: a search that ends in between keeps those that it has."""
         metric = self.metric if batch.metrics else None
-        self._prepare(batch.prepare)
+        self.rolled_up.prepare(batch.prepare)
         size = self.workspace.capabilities.nodes_per_statement
         for start in range(0, len(batch.nodes), size):
             chunk = batch.nodes[start : start + size]
@@ -173,8 +161,7 @@ class Evaluator:
                 continue
             unknown = self._unknown(chunk, metric)
             if unknown and not batch.prepare:  # else the strategy says which sets there are
-                self._coverings.asked(unknown)
-                self._roll_up_what_pays()
+                self.rolled_up.asked(unknown)
             verdicts = self.verdicts(chunk, metric)
             for verdict in verdicts:
                 self._coverings.answered(verdict.node, verdict.classes or 0)
@@ -186,8 +173,7 @@ class Evaluator:
         for start in range(0, len(nodes), size):
             chunk = nodes[start : start + size]
             if unknown := self._unknown(chunk, metric):
-                self._coverings.asked(unknown)
-                self._roll_up_what_pays()
+                self.rolled_up.asked(unknown)
             for row in self._rows(chunk, metric):
                 node = chunk[row.number]
                 judged = self._judged(node, row.suppressed)
@@ -197,15 +183,6 @@ class Evaluator:
     def verdicts(self, nodes: Sequence[Node], metric: Metric | None) -> list[Verdict]:
         """The verdicts of a few nodes under a metric, in one statement."""
         return [self._verdict(nodes[row.number], row, metric) for row in self._rows(nodes, metric)]
-
-    def _made_before(self) -> Coverings | None:
-        """The sets that an earlier search left. What a strategy had asked for has gone with its run."""
-        if self._remembered is None:
-            return None
-        found: Coverings | None = self._remembered.sets.get("coverings")
-        if found is not None:
-            found.withdraw(())
-        return found
 
     def _unknown(self, nodes: Sequence[Node], metric: Metric | None) -> Sequence[Node]:
         """Those of some nodes that nothing is remembered of."""
@@ -286,7 +263,7 @@ class Evaluator:
 
     def frequency_set(self, node: Node) -> Relation:
         """A scratch table with one row per class of a node: its codes (``code0``, ...) and ``row_count``."""
-        return self._rolled(self._coverings.best(node).base, node, None)
+        return self.rolled_up.table(self._coverings.best(node).base, node, None)
 
     def losses(self, node: Node) -> list[float]:
         """Per quasi-identifier, the share of its detail that a node loses with what it suppresses: the metric's."""
@@ -320,14 +297,11 @@ class Evaluator:
             kept_only: count only the classes that satisfy every requirement.
         """
         covering = self._coverings.best(node)
-        asked = closeness_among(self.models)
-        protected = dict.fromkeys(model.attribute for model in self.models if model.attribute is not None)
-        others = [name for name in protected if all(model.attribute != name for model in asked)]
         return Table(
             name=name,
             frames=node_frames(self.sets, node, covering, self.models),
             there=self.sets.kept_rows,
-            closeness=[*asked, *(TCloseness(name, 1.0) for name in others)],
+            closeness=closeness_of_all(self.models),
             kept_by=self.models if kept_only else None,
         )
 
@@ -343,47 +317,6 @@ class Evaluator:
         )
         self._suppressed[node] = target
         return target
-
-    def _covering(self, node: Node, base: Relation, values: Mapping[str, Relation]) -> Covering:
-        return Covering(node, base, values, self.workspace.size([base, *values.values()]))
-
-    def _prepare(self, nodes: Sequence[Node]) -> None:
-        """Have the frequency sets that a strategy asks for, and those that it asked for before no longer."""
-        for covering in self._coverings.withdraw(nodes):
-            self._drop(covering)
-        for node in nodes:
-            if not self._coverings.has(node):
-                self._coverings.prepare(self._roll_up(self._coverings.best(node), node))
-
-    def _roll_up_what_pays(self) -> None:
-        """Build the frequency sets that the questions so far would have paid for."""
-        while (proposal := self._coverings.proposal()) is not None:
-            below, node = proposal
-            covering = self._roll_up(below, node)
-            if self._remembered is not None:
-                for table in (covering.base, *covering.values.values()):
-                    self.workspace.keep(table)
-            if not self._coverings.add(covering, below):
-                self._drop(covering)
-
-    def _roll_up(self, below: Covering, node: Node) -> Covering:
-        """The frequency sets of a node, built from those of one of its specializations."""
-        self.sets.codes.refuse_uncovered(below.node, [node])
-        self._rolled_up += 1
-        below.reads += 1
-        base = self._rolled(below.base, node, None)
-        values = {name: self._rolled(table, node, name) for name, table in below.values.items()}
-        return self._covering(node, base, values)
-
-    def _rolled(self, source: Relation, node: Node, values: str | None) -> Relation:
-        """One frequency set, rolled up to a node."""
-        target = self.workspace.table(f"rollup{next(self._rollups)}")
-        self.workspace.run(rolled_up(self.workspace, self.sets, source, target, node, values=values))
-        return target
-
-    def _drop(self, covering: Covering) -> None:
-        for table in (covering.base, *covering.values.values()):
-            self.workspace.drop(table)
 
     def _verdict(self, node: Node, row: NodeRow, metric: Metric | None) -> Verdict:
         judged = replace(

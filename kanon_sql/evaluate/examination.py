@@ -1,4 +1,7 @@
-"""What an examination of classes tells: what each requirement reaches, and the classes by their sizes."""
+"""What classes achieve: what each requirement reaches, and the classes by their sizes.
+
+The columns of ``evaluate/achieved``, which asks it, are named here and read here.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from kanon_sql.engines import Row, refuse_incomplete
-from kanon_sql.evaluate.classes import SUPPRESSED, THERE, achieved_names, size_edges
+from kanon_sql.engines import Row, Workspace, refuse_incomplete
+from kanon_sql.evaluate.classes import measure_name, second_name
 from kanon_sql.models import PrivacyModel
+from kanon_sql.sql import Sql, identifier, render
 
-__all__ = ["Achieved", "ClassSizes", "Examination", "read_examination"]
+__all__ = [
+    "SUPPRESSED",
+    "THERE",
+    "Achieved",
+    "ClassSizes",
+    "Examination",
+    "achieved_by",
+    "achieved_context",
+    "read_examination",
+    "size_edges",
+    "size_number",
+]
+
+_STEPS = frozenset(step * 10**decade for decade in range(19) for step in (1, 2, 5))
+"""Where ranges of class sizes begin, as far as 64 bits count."""
+
+SUPPRESSED, THERE = -1, -2
+"""Instead of a range's number: classes that are not looked at; what there is to judge, in a row of its own."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +120,93 @@ class Examination:
         return {"count": self.classes, "smallest": self.smallest, "average": average, "largest": self.largest}
 
 
+def size_edges(models: Sequence[PrivacyModel]) -> list[int]:
+    """Where the ranges of class sizes begin: 0, 1, 2, 5, 10, 20, ..., and each size that a model asks for.
+
+    A range ends before the next one begins, so none holds both verdicts; the last one has no end.
+    """
+    return sorted({0, *_STEPS, *(model.least_size for model in models if model.least_size is not None)})
+
+
+def size_number(edges: Sequence[int]) -> Sql:
+    """The number of the range that a class's size is in; ``edges`` is where they begin, all of :func:`size_edges`."""
+    return render("evaluate/size_number", sizes=[edge for edge in edges if edge and edge not in _STEPS])
+
+
+def _achieved_names(models: Sequence[PrivacyModel]) -> list[str]:
+    """The columns of ``evaluate/achieved``, in their order."""
+    names = [
+        "size_number",
+        "classes",
+        "kept_classes",
+        "class_rows",
+        "class_sizes",
+        "all_size",
+        "violating_rows",
+        "smallest_class",
+        "largest_class",
+    ]
+    for index, model in enumerate(models):
+        own = ("worst", "unbounded", "violating_classes", "violating_rows", *(["second"] if model.second else []))
+        names += [f"{name}{index}" for name in own]
+    return names
+
+
+def achieved_context(models: Sequence[PrivacyModel]) -> dict[str, Any]:
+    """What ``evaluate/achieved`` needs of the models: its columns, and the numbers that are no range's."""
+    after = _achieved_names(models).index("class_rows") + 1
+    return {
+        "models": _achieved_columns(models),
+        "suppressed": SUPPRESSED,
+        "there": THERE,
+        "columns_after": len(_achieved_names(models)) - after,
+    }
+
+
+def _achieved_columns(models: Sequence[PrivacyModel]) -> list[dict[str, Sql | None]]:
+    """What ``evaluate/achieved`` needs per model."""
+    columns: list[dict[str, Sql | None]] = []
+    for index, model in enumerate(models):
+        name = measure_name(index, model)
+        second = second_name(name, model)
+        columns.append(
+            {
+                "extreme": Sql(model.worst),
+                "measure": model.reached(name),
+                "condition": model.condition(name),
+                "second": None if second is None else Sql(f"{model.second}({identifier(second)})"),
+            }
+        )
+    return columns
+
+
+def achieved_by(workspace: Workspace, flagged: Sql, models: Sequence[PrivacyModel], rows: int) -> Examination:
+    """What classes achieve that are counted from frequency sets and all kept.
+
+    Args:
+        workspace: where to ask.
+        flagged: them, with a column ``satisfied``.
+        models: the requirements that this column tells of.
+        rows: how many rows the classes have to hold.
+
+    Raises:
+        InternalError: they hold other rows, or other persons.
+    """
+    edges = size_edges(models)
+    found = workspace.fetch(
+        "evaluate/achieved",
+        len(edges) + 1,
+        flagged=flagged,
+        kept_only=False,
+        size=size_number(edges),
+        checks_size=False,
+        table=None,
+        where=None,
+        **achieved_context(models),
+    )
+    return read_examination(found, models, rows)
+
+
 def read_examination(rows: Sequence[Row], models: Sequence[PrivacyModel], there: int | None = None) -> Examination:
     """The rows of ``evaluate/achieved``, one per size of class, as an examination.
 
@@ -110,7 +218,7 @@ def read_examination(rows: Sequence[Row], models: Sequence[PrivacyModel], there:
     Raises:
         InternalError: other rows were judged, or other persons.
     """
-    named = [dict(zip(achieved_names(models), row, strict=True)) for row in rows]
+    named = [dict(zip(_achieved_names(models), row, strict=True)) for row in rows]
     if there is None:
         (there,) = (int(row["class_rows"]) for row in named if int(row["size_number"]) == THERE)
     judged = [row for row in named if int(row["size_number"]) != THERE]

@@ -14,15 +14,19 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.evaluate.classes import (
     Frames,
-    achieved_context,
     checks_persons,
     conditions,
     flagged_classes,
     is_alone,
+)
+from kanon_sql.evaluate.examination import (
+    Achieved,
+    Examination,
+    achieved_context,
+    read_examination,
     size_edges,
     size_number,
 )
-from kanon_sql.evaluate.examination import Achieved, Examination, read_examination
 from kanon_sql.evaluate.label_widths import LabelWidths, judge_widths
 from kanon_sql.frequency import LabelSizes, ValueFacts, text_of
 from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends

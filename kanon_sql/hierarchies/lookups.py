@@ -48,6 +48,12 @@ class LookupTable:
         """The levels that have a code: all but the top."""
         return range(self.height)
 
+    @property
+    def highest(self) -> int:
+        """The highest level that the spec allows."""
+        limit = self.quasi_identifier.maximum_level
+        return self.height if limit is None else limit
+
 
 @dataclass(frozen=True, kw_only=True)
 class Lookup(LookupTable):

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from kanon_sql.evaluate import (
-    Examination,
-    achieved_context,
-    flagged_classes,
-    read_examination,
-    size_edges,
-    size_number,
-)
+from kanon_sql.evaluate import Examination, achieved_by, flagged_classes
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.bound import Bound, bound_of
 from kanon_sql.recode.recoded import Recoded, highest_levels
@@ -68,7 +61,6 @@ class KKRecoded(Recoded):
 
     def achieved(self) -> Examination:
         """What the rows achieve at least, from the frequency sets."""
-        edges = size_edges(self.models)
         classes = self.judge.classes(self.mapped.classed)
         (model,) = self.models
         assert model.frame is not None
@@ -79,18 +71,8 @@ class KKRecoded(Recoded):
             group_levels={},
             references={},
         )
-        rows = self.workspace.fetch(
-            "evaluate/achieved",
-            len(edges) + 1,
-            flagged=flagged_classes(frames, self.models, with_keys=False),
-            kept_only=False,
-            size=size_number(edges),
-            checks_size=False,
-            table=None,
-            where=None,
-            **achieved_context(self.models),
-        )
-        return read_examination(rows, self.models, self.mapped.rows)
+        flagged = flagged_classes(frames, self.models, with_keys=False)
+        return achieved_by(self.workspace, flagged, self.models, self.mapped.rows)
 
     def bound(self) -> Bound | None:
         """What no release loses less than whose rows cover k records each: that bounds local recodings, too."""

@@ -12,16 +12,14 @@ from kanon_sql.evaluate import (
     NothingToSearch,
     Searched,
     Table,
-    achieved_context,
+    achieved_by,
+    closeness_of_all,
     flagged_classes,
     node_frames,
-    read_examination,
-    size_edges,
-    size_number,
 )
 from kanon_sql.frequency import FrequencySets, holds_all
 from kanon_sql.hierarchies import RANGES
-from kanon_sql.models import TCloseness, closeness_among, geometric_mean, normalized_share
+from kanon_sql.models import geometric_mean, normalized_share
 from kanon_sql.recode.bound import Bound, bound_of
 from kanon_sql.recode.judge import Judge
 from kanon_sql.recode.release import Mapped
@@ -33,8 +31,7 @@ __all__ = ["NothingRecoded", "Recoded", "Tried", "highest_levels"]
 
 def highest_levels(sets: FrequencySets) -> Node:
     """The highest levels allowed."""
-    limits = [(lookup.quasi_identifier.maximum_level, lookup.height) for lookup in sets.lookups]
-    return tuple(height if most is None else most for most, height in limits)
+    return tuple(lookup.highest for lookup in sets.lookups)
 
 
 @dataclass(frozen=True)
@@ -147,10 +144,7 @@ class Recoded(Searched):
 
     def tables(self) -> list[Table]:
         """The classes of the source and of the release to count, and the distance of every sensitive attribute."""
-        asked = closeness_among(self.models)
-        protected = dict.fromkeys(model.attribute for model in self.models if model.attribute is not None)
-        others = [name for name in protected if all(model.attribute != name for model in asked)]
-        closeness = [*asked, *(TCloseness(name, 1.0) for name in others)]
+        closeness = closeness_of_all(self.models)
         raw = (0,) * len(self.sets.lookups)
         source = node_frames(self.sets, raw, Covering(raw, self.sets.base, self.sets.values, 0), self.judge.models)
         return [
@@ -160,19 +154,9 @@ class Recoded(Searched):
 
     def achieved(self) -> Examination:
         """What the classes achieve, from the frequency sets."""
-        edges = size_edges(self.judge.models)
-        rows = self.workspace.fetch(
-            "evaluate/achieved",
-            len(edges) + 1,
-            flagged=flagged_classes(self.judge.classes(self.mapped.classed), self.judge.models, with_keys=False),
-            kept_only=False,
-            size=size_number(edges),
-            checks_size=False,
-            table=None,
-            where=None,
-            **achieved_context(self.judge.models),
-        )
-        found = read_examination(rows, self.judge.models, self.mapped.rows)
+        models = self.judge.models
+        flagged = flagged_classes(self.judge.classes(self.mapped.classed), models, with_keys=False)
+        found = achieved_by(self.workspace, flagged, models, self.mapped.rows)
         return replace(
             found,
             achieved=[replace(item, model=model) for item, model in zip(found.achieved, self.models, strict=True)],

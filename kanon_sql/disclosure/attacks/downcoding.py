@@ -144,12 +144,11 @@ def _column(scene: Scene) -> _Column:
 
 def _levels(scene: Scene, what: str, people: Relation, lookup: Lookup, written: Sequence[Sql]) -> Relation:
     """A table of the values that occur, with their labels on the levels that may be released."""
-    limits, target = lookup.quasi_identifier, scene.workspace.table(f"{what}levels")
-    highest = lookup.height if limits.maximum_level is None else limits.maximum_level
+    lowest, target = lookup.quasi_identifier.minimum_level, scene.workspace.table(f"{what}levels")
     scene.workspace.execute(
         "disclosure/attacks/label_levels",
         target=target, lookup=lookup.table, people=people, name=lookup.column, height=lookup.height,
-        levels=range(limits.minimum_level, highest + 1), written=written,
+        levels=range(lowest, lookup.highest + 1), written=written,
     )  # fmt: skip
     return target
 

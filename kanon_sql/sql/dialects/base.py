@@ -5,42 +5,23 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import ClassVar, Literal
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import DialectType
 
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.sql.dialects.quoting import QUOTED, quoted_name, text_literal
 from kanon_sql.sql.patience import checkpoint
+from kanon_sql.sql.run_marks import mark_text
 
-__all__ = ["WORD", "Dialect", "mark_text", "marked_run", "replaced"]
+__all__ = ["WORD", "Dialect", "replaced"]
 
 WORD = 62
 """The bits of a word, so that no engine's signed 64-bit integer overflows."""
 
-
-_MARK = "anonymized by kanon_sql, run "
-
 _BLOCK = 64
 """Bytes of a block of SHA-256, to which HMAC pads its key."""
-
-
-def mark_text(run_id: str) -> str:
-    """What a table says of itself that a run has written and verified."""
-    return f"{_MARK}{run_id}"
-
-
-def marked_run(text: str | None) -> str | None:
-    """The run whose mark is in a text, which may say more than that; None when there is no mark."""
-    found = re.search(rf"{_MARK}([0-9a-z]{{1,64}})\b", text or "")
-    return None if found is None else found.group(1)
-
-
-_QUOTED = r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[(?:[^\]]|\]\])*\]"""
-_QUOTED_BACKSLASH = r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`\\]|\\.|``)*`"""
-_QUOTED_LITERAL_BACKSLASH = r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`"""
-
 
 _OPERANDS = ("scaled", "unscaled")
 """Marks on what stands among operators, in parentheses."""
@@ -168,7 +149,7 @@ class Dialect(ABC):
 
     def quote(self, name: str) -> str:
         """A quoted name."""
-        return _quoted(name, self.sqlglot)
+        return quoted_name(name, self.sqlglot)
 
     def relation(self, parts: Sequence[str]) -> str:
         """A quoted table name of one to three parts."""
@@ -180,7 +161,7 @@ class Dialect(ABC):
 
     def literal(self, value: str | None) -> str:
         """Text as a literal, or NULL."""
-        return "NULL" if value is None else f"'{value.translate(_escapes(self.sqlglot))}'"
+        return "NULL" if value is None else text_literal(value, self.sqlglot)
 
     def text(self, value: str | None) -> str:
         """Text as a column of a query: a literal, cast and collated where a bare one would not do."""
@@ -373,34 +354,7 @@ class Dialect(ABC):
     @property
     def quoted(self) -> re.Pattern[str]:
         """One group: a text literal or a quoted name, whose content is nobody's SQL."""
-        return _PATTERNS[self.backslash]
-
-
-_PATTERNS: dict[bool | str, re.Pattern[str]] = {
-    False: re.compile(f"({_QUOTED})", re.DOTALL),
-    True: re.compile(f"({_QUOTED_BACKSLASH})", re.DOTALL),
-    "in literals": re.compile(f"({_QUOTED_LITERAL_BACKSLASH})", re.DOTALL),
-}
-
-
-@lru_cache(maxsize=5_000)
-def _quoted(name: str, dialect: DialectType) -> str:
-    return exp.to_identifier(name, quoted=True).sql(dialect)
-
-
-_CHARACTERS = [chr(code) for code in range(256)]
-"""All that some dialect escapes are among them."""
-
-_BETWEEN = "\ue000"
-"""A character that no dialect escapes."""
-
-
-@lru_cache(maxsize=100)
-def _escapes(dialect: DialectType) -> dict[int, str]:
-    """What sqlglot writes in a text literal instead of a character; to ask it for each literal takes far longer."""
-    literal = exp.Literal.string(_BETWEEN.join(_CHARACTERS)).sql(dialect)
-    written = literal[1:-1].split(_BETWEEN)
-    return {ord(one): other for one, other in zip(_CHARACTERS, written, strict=True) if one != other}
+        return QUOTED[self.backslash]
 
 
 def replaced(

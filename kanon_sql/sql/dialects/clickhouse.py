@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from sqlglot import exp
 from sqlglot.dialects.clickhouse import ClickHouse as SqlglotClickHouse
 
-from kanon_sql.sql.dialects.base import Dialect, mark_text, replaced
+from kanon_sql.sql.dialects.base import Dialect, replaced
 from kanon_sql.sql.dialects.rewrites import bit_and, called, is_numbers
+from kanon_sql.sql.run_marks import mark_text
 
 __all__ = ["RENAMING", "ClickHouse"]
 
@@ -35,7 +36,7 @@ _DECIMAL_TYPE, _SCALE = r"^(Nullable\()?Decimal\(", r"([0-9]+)\)+$"
 
 
 class ClickHouse(Dialect):
-    """ClickHouse, with the settings that :mod:`kanon_sql.engines.clickhouse` sends along.
+    """ClickHouse, with the settings that :mod:`kanon_sql.engines.clickhouse_settings` lists.
 
     Args:
         exchanges: two tables can be exchanged at once (databases of the engine Atomic and its like).

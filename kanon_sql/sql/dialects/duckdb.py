@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from kanon_sql.sql.dialects.base import Dialect, mark_text
+from kanon_sql.sql.dialects.base import Dialect
 from kanon_sql.sql.dialects.rewrites import called
+from kanon_sql.sql.run_marks import mark_text
 
 __all__ = ["DuckDB"]
 

@@ -8,8 +8,9 @@ import sqlglot
 from sqlglot import exp
 
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.sql.dialects.base import Dialect, mark_text, replaced
+from kanon_sql.sql.dialects.base import Dialect, replaced
 from kanon_sql.sql.dialects.rewrites import called, numbers_in
+from kanon_sql.sql.run_marks import mark_text
 from kanon_sql.sql.text import ANY_RUN
 
 __all__ = ["WITHOUT_JSON", "SQLite"]
