@@ -179,6 +179,22 @@ def test_expressions_mean_what_duckdb_means(engine: Engine, reference: Reference
     assert found == expected
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT b.w AS v FROM (SELECT 1 AS a) AS t LEFT JOIN (SELECT 2 AS a, 'x' AS w) AS b ON t.a = b.a",
+        "SELECT b.a AS v FROM (SELECT 1 AS a) AS t LEFT JOIN (SELECT 2 AS a) AS b ON t.a = b.a",
+        "SELECT MAX(a) AS v FROM (SELECT 1 AS a) AS t WHERE a > 1",
+        "SELECT SUM(a) AS v FROM (SELECT 1 AS a) AS t WHERE a > 1",
+        "SELECT v FROM (SELECT a AS v, COUNT(*) AS n FROM (SELECT 1 AS a) AS t GROUP BY ROLLUP (a)) AS u WHERE v IS NULL",
+        "SELECT CAST(NULL AS VARCHAR) AS v",
+    ],
+)
+def test_what_is_not_there_is_null(engine: Engine, reference: Reference, sql: str) -> None:
+    assert reference.connection.execute(sql).fetchall() == [(None,)]
+    assert value(engine, sql) is None
+
+
 def test_a_text_that_is_no_date_makes_no_label(subject: ClickHouseSubject, engine: Engine) -> None:
     """ClickHouse reads 2020-01-32 as 1900-01-01, so it and others would be one class."""
     subject.table("kinds", {"q": "text"}, [("2020-01-32",), ("2020-01-33",)])
