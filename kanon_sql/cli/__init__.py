@@ -6,6 +6,7 @@ runs, so that ``--help`` answers at once. Data goes to standard output, progress
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -32,6 +33,8 @@ So many objects take about 50 megabytes. A longer search looks for them, and fin
 def main() -> None:
     """Run ``kanon-sql`` with the arguments of the process."""
     gc.set_threshold(_OBJECTS)
+    # Python looks for cycles again while it ends, among all that is freed with the process; engines are closed by then.
+    atexit.register(gc.freeze)
     # Before its first model, pydantic looks for plugins in all that is installed; a verb has no use for any.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # A process needs one verb; what the others are takes longer to read than this one to start. A shell that asks
