@@ -57,10 +57,12 @@ def uneven(found: Chosen | Recoded) -> list[Warned]:
     )
     of_all = lost / sets.kept_rows
     hit: list[tuple[float, str]] = []
-    for number, share, judged in sorted(answer):
+    told = {int(number): (share, judged) for number, share, judged in answer}
+    for number, lookup in enumerate(groups):
+        share, judged = told.get(number, (None, None))
         refuse_incomplete("verbs/warnings/suppressed", judged, sets.kept_rows)
         if share is not None and share >= TIMES * of_all:
-            hit.append((float(share), groups[int(number)].name))
+            hit.append((float(share), lookup.name))
     if not hit:
         return []
     hit.sort(key=lambda item: -item[0])
