@@ -373,6 +373,19 @@ def test_uneven_suppression(database: Database, lost: int, warned: bool, recodin
         assert found[0].figures == pytest.approx({"largest_share": 1.0, "share_of_all": lost / 360})
 
 
+def test_groups_of_few_rows_of_two_columns_are_two_groups(database: Database) -> None:
+    """Nine rows are suppressed: seven and two that are few by zip, and the two by age as well."""
+    rows = [("11", 20)] * 300 + [("21", 20)] * 20 + [("11", 40)] * 10 + [("31", 20)] * 7 + [("41", 60), ("51", 70)]
+    database.table("people", {"zip": "VARCHAR", "age": "INTEGER"}, rows)
+    held = {"zip": {"prefix": [1], "maximum_level": 0}, "age": {"intervals": [10], "maximum_level": 0}}
+    result = kanon_sql.plan(database.engine, spec(quasi_identifiers=held, privacy=[{"k_anonymity": {"k": 8}}]))
+    assert result.rows["suppressed"] == 9
+    (found,) = [item for item in result.warnings if item.code == "uneven_suppression"]
+    # By zip, 29 rows are in groups of fewer than 30; by age, 12. Of the first nine are lost; of the others two, fewer than k.
+    assert found.columns == ["zip"]
+    assert found.figures == pytest.approx({"largest_share": 9 / 29, "share_of_all": 9 / 339})
+
+
 # --- What becomes of them ------------------------------------------------------------------------
 
 
