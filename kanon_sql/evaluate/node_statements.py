@@ -75,7 +75,8 @@ class NodeStatements:
             coverings: the sets to answer them from.
             metric: the quality metric to ask for, if any.
         """
-        if len(nodes) > 1 and (metric is None or metric.carries is None):
+        apart = self._workspace.capabilities.judges_apart
+        if len(nodes) > 1 and not apart and (metric is None or metric.carries is None):
             return self._judged_together(nodes, coverings, metric)
         reads = [(coverings.best(node), 1) for node in nodes.values()]
         branches = [
