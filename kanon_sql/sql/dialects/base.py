@@ -370,6 +370,14 @@ class Dialect(ABC):
         """
         return self.literal(kind)
 
+    def stored_as(self, value: str) -> str:
+        """What tells apart how equal values are stored; where columns are typed, they are stored alike.
+
+        Args:
+            value: a column in this dialect.
+        """
+        return self.literal("")
+
     @property
     def quoted(self) -> re.Pattern[str]:
         """One group: a text literal or a quoted name, whose content is nobody's SQL."""
