@@ -160,7 +160,9 @@ def test_classes_are_sorted_once(file: Path, monkeypatch: pytest.MonkeyPatch) ->
     sent: list[Statement] = []
     count = Meter.count
     monkeypatch.setattr(Meter, "count", lambda own, statement: (sent.append(statement), count(own, statement))[1])
-    kanon_sql.plan(engine, spec(quasi_identifiers=quasi, search={"algorithm": "exhaustive"}))
+    kanon_sql.plan(
+        engine, spec(quasi_identifiers=quasi, search={"algorithm": "exhaustive", "metric": "discernibility"})
+    )
     asked = [statement.sql for statement in sent if statement.name == "evaluate/node"]
     assert any("UNION ALL" in sql for sql in asked)
     assert all(sql.count("AS judged_rows") == sql.count("UNION ALL") + 1 for sql in asked)
