@@ -13,9 +13,10 @@ from servers.clickhouse import ClickHouseSubject
 from servers.clickhouse_http import Bridge, bridge
 
 import kanon_sql
-from kanon_sql.engines.base import Deadline, Engine
+from kanon_sql.engines.base import Deadline, Engine, Meter
 from kanon_sql.engines.clickhouse_settings import SETTINGS
 from kanon_sql.errors import DatabaseError, KanonError, QueryTimeout, SpecError, UnsupportedError
+from kanon_sql.evaluate import node_statements
 from kanon_sql.sql.statement import Statement
 from kanon_sql.testing.clinic import SPEC, VISITS, visits
 from kanon_sql.testing.reference import Reference, multiset, same
@@ -324,6 +325,19 @@ def test_the_release_is_not_in_the_order_of_the_source(subject: ClickHouseSubjec
     assert sorted(released) == list(range(500))
     assert released != sorted(released)
     subject.drop("kinds_release")
+
+
+@pytest.mark.parametrize("most", [0, 1_000_000])
+def test_few_classes_are_not_divided(engine: Engine, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """Those of a large set are, as the server sees fit."""
+    monkeypatch.setattr(node_statements, "FEW_VECTORS", most)
+    sent: list[Statement] = []
+    count = Meter.count
+    monkeypatch.setattr(Meter, "count", lambda own, statement: (sent.append(statement), count(own, statement))[1])
+    kanon_sql.plan(engine, kanon_sql.Spec.from_dict(SPEC))
+    asked = [statement.sql for statement in sent if statement.name == "evaluate/node"]
+    assert asked
+    assert {"group_by_two_level_threshold = 0" in sql for sql in asked} == {most > 0}
 
 
 def test_an_estimate(engine: Engine) -> None:

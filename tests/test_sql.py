@@ -832,7 +832,7 @@ def test_every_template_is_used(used: set[str], tmp_path: Path) -> None:
     run_parties()
     # A rollup is built only when it pays, which no small run does; it has a test of its own. The
     # others serve engines whose DDL cannot be rolled back, scratch tables in a schema, and padded texts.
-    rare = {"hierarchies/blank_ends", "hierarchies/forms", "hierarchies/form_counts"}
+    rare = {"hierarchies/blank_ends", "hierarchies/forms", "hierarchies/forms_of_values", "hierarchies/form_counts"}
     rare |= {"evaluate/rollup", "engines/scratch/forget_run", "evaluate/there"}
     # Labels with one text for two sets of values, persons in two classes, rows that positions expose: by other tests.
     rare |= {"recode/raised", "recode/restored", "disclosure/attacks/position_revealed"}

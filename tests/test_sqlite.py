@@ -17,6 +17,7 @@ from servers import subject_of
 
 import kanon_sql
 from kanon_sql.engines.backends.sqlite import _floor, _ln
+from kanon_sql.engines.base import Meter
 from kanon_sql.errors import DatabaseError, HierarchyError, QueryTimeout, SpecError, UnsupportedError
 from kanon_sql.sql.statement import Statement
 from kanon_sql.testing.reference import Reference, multiset, same
@@ -138,6 +139,33 @@ def test_values_that_do_not_fit_their_type_are_counted_and_refused(
         assert part in message
     for value in ("Ada", "Planted", "2001", "9223372036854775807"):
         assert value not in message
+    engine.close()
+
+
+def test_equal_numbers_of_two_types_are_seen_beside_different_values(file: Path) -> None:
+    """They are in two vectors, so that the frequency table has both; by value alone they would be one."""
+    run(file, "CREATE TABLE people (q, r)", "INSERT INTO people VALUES (1, 'a'), (1.0, 'b'), (1.0, 'c')")
+    engine = connect(file)
+    with pytest.raises(UnsupportedError, match=r"of no type, and its values are integer \(1 rows\), real \(2 rows\)"):
+        kanon_sql.plan(engine, spec(quasi_identifiers={"r": {}, "q": {}}))
+    engine.close()
+
+
+def test_classes_are_sorted_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each node of a statement judges its own classes: a GROUP BY over all nodes would sort them again."""
+    cells = ", ".join(f"({number % 40}, {number % 3})" for number in range(200))
+    run(file, "CREATE TABLE people (q INTEGER, r INTEGER)", f"INSERT INTO people VALUES {cells}")
+    engine = connect(file)
+    quasi = {"q": {"intervals": [5, 10]}, "r": {"intervals": [2]}}
+    sent: list[Statement] = []
+    count = Meter.count
+    monkeypatch.setattr(Meter, "count", lambda own, statement: (sent.append(statement), count(own, statement))[1])
+    kanon_sql.plan(
+        engine, spec(quasi_identifiers=quasi, search={"algorithm": "exhaustive", "metric": "discernibility"})
+    )
+    asked = [statement.sql for statement in sent if statement.name == "evaluate/node"]
+    assert any("UNION ALL" in sql for sql in asked)
+    assert all(sql.count("AS judged_rows") == sql.count("UNION ALL") + 1 for sql in asked)
     engine.close()
 
 

@@ -21,7 +21,8 @@ from specs import ROOT, make, refusals
 from strategies import examples
 
 import kanon_sql
-from kanon_sql.engines.base import Engine
+from kanon_sql.engines.base import Engine, Meter
+from kanon_sql.evaluate import rollup
 from kanon_sql.parties.refusals import refuse_spec
 from kanon_sql.report.github import github
 from kanon_sql.report.html import html_report
@@ -384,6 +385,33 @@ def test_groups_of_few_rows_of_two_columns_are_two_groups(database: Database) ->
     # By zip, 29 rows are in groups of fewer than 30; by age, 12. Of the first nine are lost; of the others two, fewer than k.
     assert found.columns == ["zip"]
     assert found.figures == pytest.approx({"largest_share": 9 / 29, "share_of_all": 9 / 339})
+
+
+@pytest.mark.parametrize(("level", "read"), [(1, "rollup"), (2, "frequency")])
+def test_uneven_suppression_is_told_from_a_set_that_has_the_labels(
+    database: Database, monkeypatch: pytest.MonkeyPatch, level: int, read: str
+) -> None:
+    """The set of the chosen node has no label of a column at its top; one of these has lost 40 of 40 rows there."""
+    monkeypatch.setattr(rollup, "SMALL", 0)
+    monkeypatch.setattr(rollup, "BUILD_COST", 0)
+    rows = [("11", 20 + number % 30) for number in range(300)] + [
+        (f"2{number}", 50 + number % 10) for number in range(40)
+    ]
+    database.table("people", {"zip": "VARCHAR", "age": "INTEGER"}, rows)
+    held = {
+        "zip": {"prefix": [1], "maximum_level": 0},
+        "age": {"intervals": [10], "minimum_level": level, "maximum_level": level},
+    }
+    texts: dict[str, str] = {}
+    count = Meter.count
+    monkeypatch.setattr(Meter, "count", lambda own, sent: (texts.update({sent.name: sent.sql}), count(own, sent))[1])
+    result = kanon_sql.plan(database.engine, spec(quasi_identifiers=held))
+    assert (result.node, result.rows["suppressed"]) == ({"zip": 0, "age": level}, 40)
+    assert "evaluate/rollup" in texts
+    assert read in texts["verbs/warnings/suppressed"]
+    found = the(result, "uneven_suppression")
+    assert set(found.columns) == {"zip", "age"}
+    assert found.figures == pytest.approx({"largest_share": 1.0, "share_of_all": 40 / 340})
 
 
 # --- What becomes of them ------------------------------------------------------------------------

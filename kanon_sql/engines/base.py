@@ -80,6 +80,8 @@ class Capabilities:
             node to so many vectors.
         asks_widely: a statement costs far more than a node in it, so that asking about a node in vain is cheaper than
             asking once more.
+        judges_apart: each node of a statement judges its own classes; elsewhere those of all nodes are judged together,
+            which saves plans, and has the engine group all classes once more.
         branches: how many branches of a UNION ALL are worked on side by side, where one thread joins a small set.
         quick_vectors: the most vectors of a frequency set that a recoding divides in about a second.
         row_id: the column by which a table's rows stand in their physical order; None where there is none.
@@ -97,6 +99,7 @@ class Capabilities:
     branch_rows: int = 20_000
     set_rows: int = 0
     asks_widely: bool = False
+    judges_apart: bool = False
     branches: int = 1
     quick_vectors: int = 0
     row_id: str | None = None

@@ -265,6 +265,12 @@ class Evaluator:
         """A scratch table with one row per class of a node: its codes (``code0``, ...) and ``row_count``."""
         return self.rolled_up.table(self._coverings.best(node).base, node, None)
 
+    def smallest_set(self, node: Node) -> Relation:
+        """The smallest frequency set there is that a node, and every generalization of it, can be told from."""
+        covering = self._coverings.best(node)
+        self.sets.codes.refuse_uncovered(covering.node, [node])
+        return covering.base
+
     def losses(self, node: Node) -> list[float]:
         """Per quasi-identifier, the share of its detail that a node loses with what it suppresses: the metric's."""
         loss = Loss()

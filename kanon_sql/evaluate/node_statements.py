@@ -30,6 +30,9 @@ __all__ = ["Asked", "NodeStatements"]
 TOGETHER = 4
 """Fewer nodes than this are never made rows."""
 
+FEW_VECTORS = 1_000_000
+"""Sets of no more have few classes, which are not worth dividing among threads; see ``Dialect.few_groups``."""
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -75,7 +78,15 @@ class NodeStatements:
             coverings: the sets to answer them from.
             metric: the quality metric to ask for, if any.
         """
-        if len(nodes) > 1 and (metric is None or metric.carries is None):
+        asked = self._asked(nodes, coverings, metric)
+        few_groups = self._workspace.dialect.few_groups
+        if not few_groups or any(covering.rows > FEW_VECTORS for covering, _ in asked.reads):
+            return asked
+        return replace(asked, statement=replace(asked.statement, sql=f"{asked.statement.sql}\n{few_groups}"))
+
+    def _asked(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> Asked:
+        apart = self._workspace.capabilities.judges_apart
+        if len(nodes) > 1 and not apart and (metric is None or metric.carries is None):
             return self._judged_together(nodes, coverings, metric)
         reads = [(coverings.best(node), 1) for node in nodes.values()]
         branches = [

@@ -1,8 +1,16 @@
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."age" AS "q0", "kanon_source"."sex" COLLATE BINARY AS "q1", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."age", "kanon_source"."sex" COLLATE BINARY;
 
--- hierarchies/forms
-SELECT MIN(CASE WHEN TYPEOF(checked."q0") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."q0") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."q1") = 'text' AND INSTR(checked."q1", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."q1") = 'text' AND INSTR(checked."q1", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS "greatest1" FROM "kanon_run_raw" AS checked;
+-- «hierarchies/forms_of_values 1»
+SELECT 0 AS attribute, MIN(CASE WHEN TYPEOF(checked."q0") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS least, MAX(CASE WHEN TYPEOF(checked."q0") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS greatest FROM (SELECT DISTINCT held."q0" AS "q0", TYPEOF(held."q0") AS stored FROM "kanon_run_raw" AS held) AS checked
+
+-- «hierarchies/forms_of_values 2»
+SELECT 1 AS attribute, MIN(CASE WHEN TYPEOF(checked."q1") = 'text' AND INSTR(checked."q1", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS least, MAX(CASE WHEN TYPEOF(checked."q1") = 'text' AND INSTR(checked."q1", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS greatest FROM (SELECT DISTINCT held."q1" AS "q1", TYPEOF(held."q1") AS stored FROM "kanon_run_raw" AS held) AS checked
+
+-- hierarchies/forms_of_values
+«hierarchies/forms_of_values 1»
+UNION ALL
+«hierarchies/forms_of_values 2»;
 
 -- frequency/totals
 SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL) AS null_rows, NULL AS persons, NULL AS kept_persons, NULL AS most_vectors, NULL AS unknown_rows;
@@ -181,11 +189,16 @@ CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."zip" COLLATE BI
 SELECT * FROM clinic_visits
 ) AS kanon_source GROUP BY "kanon_source"."zip" COLLATE BINARY, "kanon_source"."born";
 
--- «hierarchies/forms 1»
+-- «hierarchies/forms_of_values 3»
+SELECT 0 AS attribute, MIN(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS least, MAX(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS greatest FROM (SELECT DISTINCT held."q0" AS "q0", TYPEOF(held."q0") AS stored FROM "kanon_run_raw" AS held) AS checked
+
+-- «hierarchies/forms_of_values 4»
 (CASE TYPEOF(checked."q1") WHEN 'text' THEN CASE WHEN checked."q1" = DATE(checked."q1", '+0 days') COLLATE BINARY THEN 'date' ELSE 'text that is no date' END WHEN 'null' THEN NULL ELSE TYPEOF(checked."q1") END)
 
--- hierarchies/forms
-SELECT MIN(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "greatest0", MIN«hierarchies/forms 1» AS "least1", MAX«hierarchies/forms 1» AS "greatest1" FROM "kanon_run_raw" AS checked;
+-- hierarchies/forms_of_values
+«hierarchies/forms_of_values 3»
+UNION ALL
+SELECT 1 AS attribute, MIN«hierarchies/forms_of_values 4» AS least, MAX«hierarchies/forms_of_values 4» AS greatest FROM (SELECT DISTINCT held."q1" AS "q1", TYPEOF(held."q1") AS stored FROM "kanon_run_raw" AS held) AS checked;
 
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0", CAST(CASE WHEN value IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST(value AS TEXT)) > 3 THEN SUBSTRING(CAST(value AS TEXT), 1, 3) || REPLACE(HEX(ZEROBLOB((LENGTH(CAST(value AS TEXT)) - 3))), '00', '*') ELSE CAST(value AS TEXT) END) END AS TEXT) COLLATE BINARY AS "l1" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
@@ -262,8 +275,8 @@ INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."age" COLLATE BINARY AS "q0", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."age" COLLATE BINARY;
 
--- hierarchies/forms
-SELECT MIN(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "greatest0" FROM "kanon_run_raw" AS checked;
+-- hierarchies/forms_of_values
+«hierarchies/forms_of_values 3»;
 
 -- frequency/totals
 SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "q0" IS NULL) AS null_rows, NULL AS persons, NULL AS kept_persons, NULL AS most_vectors, NULL AS unknown_rows;
@@ -316,8 +329,13 @@ INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."sex" COLLATE BINARY AS "q0", "kanon_source"."dx" COLLATE BINARY AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."sex" COLLATE BINARY, "kanon_source"."dx" COLLATE BINARY;
 
--- hierarchies/forms
-SELECT MIN(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."v0") = 'text' AND INSTR(checked."v0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."v0") = 'text' AND INSTR(checked."v0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS "greatest1" FROM "kanon_run_raw" AS checked;
+-- «hierarchies/forms_of_values 5»
+SELECT 1 AS attribute, MIN(CASE WHEN TYPEOF(checked."v0") = 'text' AND INSTR(checked."v0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS least, MAX(CASE WHEN TYPEOF(checked."v0") = 'text' AND INSTR(checked."v0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS greatest FROM "kanon_run_raw" AS checked
+
+-- hierarchies/forms_of_values
+«hierarchies/forms_of_values 3»
+UNION ALL
+«hierarchies/forms_of_values 5»;
 
 -- hierarchies/lookup_rules
 CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT value, value_rows, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, value_rows, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT "q0" AS value, CAST(SUM(row_count) AS INTEGER) AS value_rows FROM "kanon_run_raw" GROUP BY "q0") AS distinct_values) AS labelled;
@@ -400,8 +418,12 @@ DROP TABLE IF EXISTS "kanon_run_sensitive0";
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."age" AS "q0", "kanon_source"."sex" COLLATE BINARY AS "q1", "kanon_source"."dx" COLLATE BINARY AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."age", "kanon_source"."sex" COLLATE BINARY, "kanon_source"."dx" COLLATE BINARY;
 
--- hierarchies/forms
-SELECT MIN(CASE WHEN TYPEOF(checked."q0") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."q0") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."q1") = 'text' AND INSTR(checked."q1", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."q1") = 'text' AND INSTR(checked."q1", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS "greatest1", MIN(CASE WHEN TYPEOF(checked."v0") = 'text' AND INSTR(checked."v0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS "least2", MAX(CASE WHEN TYPEOF(checked."v0") = 'text' AND INSTR(checked."v0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS "greatest2" FROM "kanon_run_raw" AS checked;
+-- hierarchies/forms_of_values
+«hierarchies/forms_of_values 1»
+UNION ALL
+«hierarchies/forms_of_values 2»
+UNION ALL
+SELECT 2 AS attribute, MIN(CASE WHEN TYPEOF(checked."v0") = 'text' AND INSTR(checked."v0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS least, MAX(CASE WHEN TYPEOF(checked."v0") = 'text' AND INSTR(checked."v0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS greatest FROM "kanon_run_raw" AS checked;
 
 -- «hierarchies/lookup_rules 10»
 (CASE WHEN TYPEOF(value * 1) = 'integer' THEN value * 1 WHEN ABS(value * 1) < 9e18 THEN CAST(ROUND(value * 1) AS INTEGER) - CASE WHEN CAST(ROUND(value * 1) AS INTEGER) * 1.0 / 1 > value THEN 1 ELSE 0 END END)
@@ -454,8 +476,15 @@ INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."age" COLLATE BINARY AS "q0", "kanon_source"."sex" COLLATE BINARY AS "q1", "kanon_source"."dx" COLLATE BINARY AS "q2", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."age" COLLATE BINARY, "kanon_source"."sex" COLLATE BINARY, "kanon_source"."dx" COLLATE BINARY;
 
--- hierarchies/forms
-SELECT MIN(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."q1") = 'text' AND INSTR(checked."q1", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."q1") = 'text' AND INSTR(checked."q1", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS "greatest1", MIN(CASE WHEN TYPEOF(checked."q2") = 'text' AND INSTR(checked."q2", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q2"), 'null') END) AS "least2", MAX(CASE WHEN TYPEOF(checked."q2") = 'text' AND INSTR(checked."q2", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q2"), 'null') END) AS "greatest2" FROM "kanon_run_raw" AS checked;
+-- «hierarchies/forms_of_values 6»
+SELECT 2 AS attribute, MIN(CASE WHEN TYPEOF(checked."q2") = 'text' AND INSTR(checked."q2", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q2"), 'null') END) AS least, MAX(CASE WHEN TYPEOF(checked."q2") = 'text' AND INSTR(checked."q2", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q2"), 'null') END) AS greatest FROM (SELECT DISTINCT held."q2" AS "q2", TYPEOF(held."q2") AS stored FROM "kanon_run_raw" AS held) AS checked
+
+-- hierarchies/forms_of_values
+«hierarchies/forms_of_values 3»
+UNION ALL
+«hierarchies/forms_of_values 2»
+UNION ALL
+«hierarchies/forms_of_values 6»;
 
 -- frequency/totals
 SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL OR "q2" IS NULL) AS null_rows, NULL AS persons, NULL AS kept_persons, NULL AS most_vectors, NULL AS unknown_rows;
@@ -721,8 +750,15 @@ DROP TABLE IF EXISTS "kanon_run_lookup2";
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."age" AS "q0", "kanon_source"."sex" COLLATE BINARY AS "q1", "kanon_source"."person" COLLATE BINARY AS "unit", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."age", "kanon_source"."sex" COLLATE BINARY, "kanon_source"."person" COLLATE BINARY;
 
--- hierarchies/forms
-SELECT MIN(CASE WHEN TYPEOF(checked."q0") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."q0") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."q1") = 'text' AND INSTR(checked."q1", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."q1") = 'text' AND INSTR(checked."q1", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS "greatest1", MIN(CASE WHEN TYPEOF(checked."unit") = 'text' AND INSTR(checked."unit", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."unit"), 'null') END) AS "least2", MAX(CASE WHEN TYPEOF(checked."unit") = 'text' AND INSTR(checked."unit", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."unit"), 'null') END) AS "greatest2" FROM "kanon_run_raw" AS checked;
+-- «hierarchies/forms_of_values 7»
+SELECT 2 AS attribute, MIN(CASE WHEN TYPEOF(checked."unit") = 'text' AND INSTR(checked."unit", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."unit"), 'null') END) AS least, MAX(CASE WHEN TYPEOF(checked."unit") = 'text' AND INSTR(checked."unit", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."unit"), 'null') END) AS greatest FROM "kanon_run_raw" AS checked
+
+-- hierarchies/forms_of_values
+«hierarchies/forms_of_values 1»
+UNION ALL
+«hierarchies/forms_of_values 2»
+UNION ALL
+«hierarchies/forms_of_values 7»;
 
 -- frequency/totals
 SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL) AS null_rows, (SELECT COUNT(DISTINCT "unit") FROM "kanon_run_raw") AS persons, NULL AS kept_persons, (SELECT MAX(vectors) FROM (SELECT "unit", COUNT(*) AS vectors FROM (SELECT DISTINCT "unit", "q0", "q1" FROM "kanon_run_raw" WHERE NOT "unit" IS NULL) AS person_vectors GROUP BY "unit") AS vectors_per_person) AS most_vectors, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "unit" IS NULL) AS unknown_rows;
@@ -852,8 +888,12 @@ DROP TABLE IF EXISTS "kanon_run_atoms0";
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."sex" COLLATE BINARY AS "q0", "kanon_source"."charge" AS "v0", "kanon_source"."dx" COLLATE BINARY AS "v1", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."sex" COLLATE BINARY, "kanon_source"."charge", "kanon_source"."dx" COLLATE BINARY;
 
--- hierarchies/forms
-SELECT MIN(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."v0") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."v0") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS "greatest1", MIN(CASE WHEN TYPEOF(checked."v1") = 'text' AND INSTR(checked."v1", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v1"), 'null') END) AS "least2", MAX(CASE WHEN TYPEOF(checked."v1") = 'text' AND INSTR(checked."v1", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v1"), 'null') END) AS "greatest2" FROM "kanon_run_raw" AS checked;
+-- hierarchies/forms_of_values
+«hierarchies/forms_of_values 3»
+UNION ALL
+SELECT 1 AS attribute, MIN(CASE WHEN TYPEOF(checked."v0") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS least, MAX(CASE WHEN TYPEOF(checked."v0") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS greatest FROM "kanon_run_raw" AS checked
+UNION ALL
+SELECT 2 AS attribute, MIN(CASE WHEN TYPEOF(checked."v1") = 'text' AND INSTR(checked."v1", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v1"), 'null') END) AS least, MAX(CASE WHEN TYPEOF(checked."v1") = 'text' AND INSTR(checked."v1", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v1"), 'null') END) AS greatest FROM "kanon_run_raw" AS checked;
 
 -- frequency/sensitive
 CREATE TEMPORARY TABLE "kanon_run_sensitive0" AS SELECT value, CASE WHEN value IS NULL THEN NULL ELSE CAST(ROW_NUMBER() OVER (ORDER BY value NULLS LAST) AS INTEGER) END AS code, CAST(reference_count AS INTEGER) AS reference_count, COALESCE(CAST(reference_count AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS reference_share, SUM(CASE WHEN reference_count > 0 THEN 1 ELSE 0 END) OVER () AS reference_values, value_rank, COALESCE(CAST(SUM(reference_count) OVER (ORDER BY value_rank NULLS LAST) AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS share_through, COALESCE(CAST(SUM(CASE WHEN value_rank IS NULL THEN 0 ELSE value_rank * reference_count END) OVER (ORDER BY value_rank NULLS LAST) AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS ranks_through, COALESCE(CAST(SUM(CASE WHEN value IS NULL THEN reference_count ELSE 0 END) OVER () AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS null_share FROM (SELECT counts.value, counts.reference_count, CASE WHEN counts.reference_count > 0 THEN CAST(SUM(CASE WHEN counts.reference_count > 0 THEN 1 ELSE 0 END) OVER (ORDER BY CASE WHEN counts.value IS NULL THEN 0 ELSE 1 END NULLS LAST, counts.value NULLS LAST) AS INTEGER) END AS value_rank FROM (SELECT "v0" AS value, SUM(row_count) AS reference_count FROM "kanon_run_raw" GROUP BY "v0") AS counts) AS value_counts;
@@ -963,8 +1003,12 @@ INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."sex" COLLATE BINARY AS "q0", "kanon_source"."dx" COLLATE BINARY AS "v0", "kanon_source"."person" COLLATE BINARY AS "unit", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."sex" COLLATE BINARY, "kanon_source"."dx" COLLATE BINARY, "kanon_source"."person" COLLATE BINARY;
 
--- hierarchies/forms
-SELECT MIN(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."v0") = 'text' AND INSTR(checked."v0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."v0") = 'text' AND INSTR(checked."v0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS "greatest1", MIN(CASE WHEN TYPEOF(checked."unit") = 'text' AND INSTR(checked."unit", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."unit"), 'null') END) AS "least2", MAX(CASE WHEN TYPEOF(checked."unit") = 'text' AND INSTR(checked."unit", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."unit"), 'null') END) AS "greatest2" FROM "kanon_run_raw" AS checked;
+-- hierarchies/forms_of_values
+«hierarchies/forms_of_values 3»
+UNION ALL
+«hierarchies/forms_of_values 5»
+UNION ALL
+«hierarchies/forms_of_values 7»;
 
 -- frequency/totals
 SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "q0" IS NULL) AS null_rows, (SELECT COUNT(DISTINCT "unit") FROM "kanon_run_raw") AS persons, NULL AS kept_persons, (SELECT MAX(vectors) FROM (SELECT "unit", COUNT(*) AS vectors FROM (SELECT DISTINCT "unit", "q0" FROM "kanon_run_raw" WHERE NOT "unit" IS NULL) AS person_vectors GROUP BY "unit") AS vectors_per_person) AS most_vectors, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "unit" IS NULL) AS unknown_rows;
@@ -1059,8 +1103,10 @@ SELECT COUNT(*) AS moving FROM (SELECT person FROM "kanon_run_population0" GROUP
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."sex" COLLATE BINARY AS "q0", "kanon_source"."person" COLLATE BINARY AS "unit", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."sex" COLLATE BINARY, "kanon_source"."person" COLLATE BINARY;
 
--- hierarchies/forms
-SELECT MIN(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."unit") = 'text' AND INSTR(checked."unit", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."unit"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."unit") = 'text' AND INSTR(checked."unit", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."unit"), 'null') END) AS "greatest1" FROM "kanon_run_raw" AS checked;
+-- hierarchies/forms_of_values
+«hierarchies/forms_of_values 3»
+UNION ALL
+SELECT 1 AS attribute, MIN(CASE WHEN TYPEOF(checked."unit") = 'text' AND INSTR(checked."unit", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."unit"), 'null') END) AS least, MAX(CASE WHEN TYPEOF(checked."unit") = 'text' AND INSTR(checked."unit", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."unit"), 'null') END) AS greatest FROM "kanon_run_raw" AS checked;
 
 -- frequency/population/known
 CREATE TEMPORARY TABLE "kanon_run_known" AS SELECT "q0", CAST(row_count AS INTEGER) AS row_count FROM "kanon_run_raw" UNION ALL SELECT "q0", CAST(0 AS INTEGER) AS row_count FROM "kanon_run_population0";
@@ -1113,11 +1159,11 @@ DROP TABLE IF EXISTS "kanon_run_known";
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_population0";
 
--- «hierarchies/forms 2»
+-- «hierarchies/forms 1»
 (CASE TYPEOF(checked."at") WHEN 'text' THEN CASE WHEN REPLACE(SUBSTR(checked."at", 1, 19), 'T', ' ') = DATETIME(SUBSTR(checked."at", 1, 19), '+0 days') COLLATE BINARY AND SUBSTR(checked."at", 20) NOT GLOB '*[^.0-9]*' THEN 'timestamp of ' || LENGTH(checked."at") || ' characters with ' || QUOTE(SUBSTR(checked."at", 11, 1)) ELSE 'text that is no timestamp' END WHEN 'null' THEN NULL ELSE TYPEOF(checked."at") END)
 
 -- hierarchies/forms
-SELECT MIN(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "greatest1", MIN(CASE WHEN TYPEOF(checked."weight") IN ('integer', 'real') THEN 'float' ELSE NULLIF(TYPEOF(checked."weight"), 'null') END) AS "least2", MAX(CASE WHEN TYPEOF(checked."weight") IN ('integer', 'real') THEN 'float' ELSE NULLIF(TYPEOF(checked."weight"), 'null') END) AS "greatest2", MIN«hierarchies/forms 2» AS "least3", MAX«hierarchies/forms 2» AS "greatest3" FROM "clinic"."visits" AS checked;
+SELECT MIN(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "greatest1", MIN(CASE WHEN TYPEOF(checked."weight") IN ('integer', 'real') THEN 'float' ELSE NULLIF(TYPEOF(checked."weight"), 'null') END) AS "least2", MAX(CASE WHEN TYPEOF(checked."weight") IN ('integer', 'real') THEN 'float' ELSE NULLIF(TYPEOF(checked."weight"), 'null') END) AS "greatest2", MIN«hierarchies/forms 1» AS "least3", MAX«hierarchies/forms 1» AS "greatest3" FROM "clinic"."visits" AS checked;
 
 -- «positions/points 2»
 ((CAST((x_units - 0) / 640 AS INTEGER)) * 1152921504606846976 + (CAST((y_units - 0) / 128 AS INTEGER)) * 576460752303423488 + (CAST((t_units - 0) / 3600 AS INTEGER) - (CAST((t_units - 0) / 86400 AS INTEGER)) * 24) * 1 + (CAST((t_units - 0) / 86400 AS INTEGER)) * 32 AS INTEGER)
@@ -1324,7 +1370,7 @@ DROP TABLE IF EXISTS "kanon_run_inside";
 DROP TABLE IF EXISTS "kanon_run_points";
 
 -- hierarchies/forms
-SELECT MIN(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "greatest1", MIN(CASE WHEN TYPEOF(checked."weight") IN ('integer', 'real') THEN 'float' ELSE NULLIF(TYPEOF(checked."weight"), 'null') END) AS "least2", MAX(CASE WHEN TYPEOF(checked."weight") IN ('integer', 'real') THEN 'float' ELSE NULLIF(TYPEOF(checked."weight"), 'null') END) AS "greatest2", MIN«hierarchies/forms 2» AS "least3", MAX«hierarchies/forms 2» AS "greatest3", MIN(NULLIF(TYPEOF(checked."person"), 'null')) AS "least4", MAX(NULLIF(TYPEOF(checked."person"), 'null')) AS "greatest4" FROM "clinic"."visits" AS checked;
+SELECT MIN(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."dx") = 'text' AND INSTR(checked."dx", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."dx"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "greatest1", MIN(CASE WHEN TYPEOF(checked."weight") IN ('integer', 'real') THEN 'float' ELSE NULLIF(TYPEOF(checked."weight"), 'null') END) AS "least2", MAX(CASE WHEN TYPEOF(checked."weight") IN ('integer', 'real') THEN 'float' ELSE NULLIF(TYPEOF(checked."weight"), 'null') END) AS "greatest2", MIN«hierarchies/forms 1» AS "least3", MAX«hierarchies/forms 1» AS "greatest3", MIN(NULLIF(TYPEOF(checked."person"), 'null')) AS "least4", MAX(NULLIF(TYPEOF(checked."person"), 'null')) AS "greatest4" FROM "clinic"."visits" AS checked;
 
 -- «positions/points 6»
 (SELECT who, wish, "kept0", x_units, y_units, t_units, CASE WHEN x_units >= 0 AND x_units < 1280 AND y_units >= 0 AND y_units < 256 AND t_units >= 0 AND t_units < 1556444031219243417600 THEN CAST«positions/points 2» END AS position_key FROM (SELECT who, wish, "kept0", x_units, y_units, CAST«positions/points 3» AS t_units FROM (SELECT "kanon_source"."dx" COLLATE BINARY AS who, COALESCE(kanon_source."person", 3) AS wish, kanon_source."sex" AS "kept0", CAST(CAST(STRFTIME('%Y', kanon_source."at") AS INTEGER) AS INTEGER) AS "year_part", CAST(CAST(STRFTIME('%m', kanon_source."at") AS INTEGER) AS INTEGER) AS "month_part", CAST(CAST(STRFTIME('%d', kanon_source."at") AS INTEGER) AS INTEGER) AS "day_part", CAST(CAST(STRFTIME('%H', kanon_source."at") AS INTEGER) AS INTEGER) AS "hour_part", CAST(CAST(STRFTIME('%M', kanon_source."at") AS INTEGER) AS INTEGER) AS "minute_part", CAST(FLOOR(CAST(STRFTIME('%S', kanon_source."at") AS INTEGER)) AS INTEGER) AS "second_part", CASE WHEN kanon_source."age" >= -1 AND kanon_source."age" <= 129 THEN «positions/points 4» END AS x_units, CASE WHEN kanon_source."weight" >= -1 AND kanon_source."weight" <= 27 THEN «positions/points 5» END AS y_units FROM "clinic"."visits" AS kanon_source) AS measured) AS timed)
@@ -1437,8 +1483,16 @@ SELECT COALESCE(SUM(CASE WHEN written = examined THEN 0 ELSE 1 END), 0) AS diffe
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."weight" AS "q0", "kanon_source"."sex" COLLATE BINARY AS "q1", "kanon_source"."seen" AS "q2", "kanon_source"."dx" COLLATE BINARY AS "v0", "kanon_source"."person" AS "unit", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."weight", "kanon_source"."sex" COLLATE BINARY, "kanon_source"."seen", "kanon_source"."dx" COLLATE BINARY, "kanon_source"."person";
 
--- hierarchies/forms
-SELECT MIN(CASE WHEN TYPEOF(checked."q0") IN ('integer', 'real') THEN 'float' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."q0") IN ('integer', 'real') THEN 'float' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."q1") = 'text' AND INSTR(checked."q1", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."q1") = 'text' AND INSTR(checked."q1", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS "greatest1", MIN(CASE WHEN TYPEOF(checked."q2") = 'text' AND INSTR(checked."q2", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q2"), 'null') END) AS "least2", MAX(CASE WHEN TYPEOF(checked."q2") = 'text' AND INSTR(checked."q2", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q2"), 'null') END) AS "greatest2", MIN(CASE WHEN TYPEOF(checked."v0") = 'text' AND INSTR(checked."v0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS "least3", MAX(CASE WHEN TYPEOF(checked."v0") = 'text' AND INSTR(checked."v0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS "greatest3", MIN(NULLIF(TYPEOF(checked."unit"), 'null')) AS "least4", MAX(NULLIF(TYPEOF(checked."unit"), 'null')) AS "greatest4" FROM "kanon_run_raw" AS checked;
+-- hierarchies/forms_of_values
+SELECT 0 AS attribute, MIN(CASE WHEN TYPEOF(checked."q0") IN ('integer', 'real') THEN 'float' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS least, MAX(CASE WHEN TYPEOF(checked."q0") IN ('integer', 'real') THEN 'float' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS greatest FROM (SELECT DISTINCT held."q0" AS "q0", TYPEOF(held."q0") AS stored FROM "kanon_run_raw" AS held) AS checked
+UNION ALL
+«hierarchies/forms_of_values 2»
+UNION ALL
+«hierarchies/forms_of_values 6»
+UNION ALL
+SELECT 3 AS attribute, MIN(CASE WHEN TYPEOF(checked."v0") = 'text' AND INSTR(checked."v0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS least, MAX(CASE WHEN TYPEOF(checked."v0") = 'text' AND INSTR(checked."v0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."v0"), 'null') END) AS greatest FROM "kanon_run_raw" AS checked
+UNION ALL
+SELECT 4 AS attribute, MIN(NULLIF(TYPEOF(checked."unit"), 'null')) AS least, MAX(NULLIF(TYPEOF(checked."unit"), 'null')) AS greatest FROM "kanon_run_raw" AS checked;
 
 -- frequency/totals
 SELECT (SELECT SUM(row_count) FROM "kanon_run_raw") AS row_count, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL OR "q2" IS NULL) AS null_rows, (SELECT COUNT(DISTINCT "unit") FROM "kanon_run_raw") AS persons, NULL AS kept_persons, (SELECT MAX(vectors) FROM (SELECT "unit", COUNT(*) AS vectors FROM (SELECT DISTINCT "unit", "q0", "q1", "q2" FROM "kanon_run_raw" WHERE NOT "unit" IS NULL) AS person_vectors GROUP BY "unit") AS vectors_per_person) AS most_vectors, (SELECT SUM(row_count) FROM "kanon_run_raw" WHERE "unit" IS NULL) AS unknown_rows;
@@ -1512,24 +1566,24 @@ SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) THEN 1 
 SELECT reference_count, COUNT(*) AS value_count FROM "kanon_run_sensitive0" AS reference WHERE NOT value IS NULL AND reference_count > 0 GROUP BY reference_count;
 
 -- «evaluate/node 15»
-SELECT node AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes FROM (SELECT 0 AS node, "class_rows", "class_size" FROM (SELECT "code1" AS "k0", "code6" AS "k1", "code7" AS "k2", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(person_count) AS INTEGER) AS class_size FROM "kanon_run_frequency" GROUP BY "code1", "code6", "code7") AS classes
+SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes FROM (SELECT "code1" AS "k0", "code6" AS "k1", "code7" AS "k2", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(person_count) AS INTEGER) AS class_size FROM "kanon_run_frequency" GROUP BY "code1", "code6", "code7") AS classes
 
 -- «evaluate/node 16»
-(SELECT "code0" AS "k0", "code6" AS "k1", "code7" AS "k2", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(person_count) AS INTEGER) AS class_size FROM "kanon_run_frequency" GROUP BY "code0", "code6", "code7")
+SELECT 1 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes FROM (SELECT "code0" AS "k0", "code6" AS "k1", "code7" AS "k2", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(person_count) AS INTEGER) AS class_size FROM "kanon_run_frequency" GROUP BY "code0", "code6", "code7") AS classes
 
 -- evaluate/node
 «evaluate/node 15»
 UNION ALL
-SELECT 1 AS node, "class_rows", "class_size" FROM «evaluate/node 16» AS classes) AS classes GROUP BY node;
+«evaluate/node 16»;
 
 -- evaluate/node
 «evaluate/node 15»
 UNION ALL
-SELECT 1 AS node, "class_rows", "class_size" FROM «evaluate/node 16» AS classes
+«evaluate/node 16»
 UNION ALL
-SELECT 2 AS node, "class_rows", "class_size" FROM (SELECT "code1" AS "k0", "code5" AS "k1", "code7" AS "k2", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(person_count) AS INTEGER) AS class_size FROM "kanon_run_frequency" GROUP BY "code1", "code5", "code7") AS classes
+SELECT 2 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes FROM (SELECT "code1" AS "k0", "code5" AS "k1", "code7" AS "k2", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(person_count) AS INTEGER) AS class_size FROM "kanon_run_frequency" GROUP BY "code1", "code5", "code7") AS classes
 UNION ALL
-SELECT 3 AS node, "class_rows", "class_size" FROM (SELECT "code0" AS "k0", "code5" AS "k1", "code7" AS "k2", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(person_count) AS INTEGER) AS class_size FROM "kanon_run_frequency" GROUP BY "code0", "code5", "code7") AS classes) AS classes GROUP BY node;
+SELECT 3 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes FROM (SELECT "code0" AS "k0", "code5" AS "k1", "code7" AS "k2", CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(person_count) AS INTEGER) AS class_size FROM "kanon_run_frequency" GROUP BY "code0", "code5", "code7") AS classes;
 
 -- evaluate/histogram
 SELECT 0 AS histogram, bin_number, COUNT(*) AS bin_classes, SUM(class_size) AS bin_records, MIN(class_size) AS bin_smallest, SUM(class_rows) AS bin_rows FROM (SELECT class_rows, class_size, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS bin_number FROM (SELECT CAST(SUM(row_count) AS INTEGER) AS class_rows, CAST(SUM(person_count) AS INTEGER) AS class_size FROM "kanon_run_frequency" GROUP BY "code1", "code6", "code7") AS counted) AS binned GROUP BY bin_number
@@ -4734,8 +4788,13 @@ WITH "kanon_run_with_vectors" AS (SELECT "checked"."age" AS "q0", "checked"."sex
 -- tables/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."sex" COLLATE BINARY AS "q0", "kanon_source"."age" AS "q1", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."sex" COLLATE BINARY, "kanon_source"."age";
 
--- hierarchies/forms
-SELECT MIN(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."q1") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."q1") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS "greatest1" FROM "kanon_run_raw" AS checked;
+-- «hierarchies/forms_of_values 8»
+SELECT 1 AS attribute, MIN(CASE WHEN TYPEOF(checked."q1") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS least, MAX(CASE WHEN TYPEOF(checked."q1") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS greatest FROM (SELECT DISTINCT held."q1" AS "q1", TYPEOF(held."q1") AS stored FROM "kanon_run_raw" AS held) AS checked
+
+-- hierarchies/forms_of_values
+«hierarchies/forms_of_values 3»
+UNION ALL
+«hierarchies/forms_of_values 8»;
 
 -- tables/totals
 SELECT SUM(row_count) AS row_count, 0 AS unknown_rows, 0 AS blank_rows, 0 AS negative, 0 AS most FROM "kanon_run_raw";
@@ -4809,8 +4868,12 @@ INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the
 -- tables/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT "kanon_source"."sex" COLLATE BINARY AS "q0", "kanon_source"."age" AS "q1", "kanon_source"."dx" COLLATE BINARY AS unit, COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."sex" COLLATE BINARY, "kanon_source"."age", "kanon_source"."dx" COLLATE BINARY;
 
--- hierarchies/forms
-SELECT MIN(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."q0") = 'text' AND INSTR(checked."q0", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."q0"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."q1") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."q1") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."q1"), 'null') END) AS "greatest1", MIN(CASE WHEN TYPEOF(checked."unit") = 'text' AND INSTR(checked."unit", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."unit"), 'null') END) AS "least2", MAX(CASE WHEN TYPEOF(checked."unit") = 'text' AND INSTR(checked."unit", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."unit"), 'null') END) AS "greatest2" FROM "kanon_run_raw" AS checked;
+-- hierarchies/forms_of_values
+«hierarchies/forms_of_values 3»
+UNION ALL
+«hierarchies/forms_of_values 8»
+UNION ALL
+«hierarchies/forms_of_values 7»;
 
 -- tables/totals
 SELECT SUM(row_count) AS row_count, SUM(CASE WHEN unit IS NULL THEN row_count ELSE 0 END) AS unknown_rows, 0 AS blank_rows, 0 AS negative, 0 AS most FROM "kanon_run_raw";

@@ -78,7 +78,13 @@ class SQLiteBackend(Backend):
 
     dialect = dialect_named("sqlite")
     capabilities = Capabilities(
-        transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names="ASCII", row_id="rowid"
+        transactional_ddl=True,
+        atomic_replace=True,
+        temp_tables=True,
+        files=False,
+        folds_names="ASCII",
+        judges_apart=True,  # it would sort all classes once more
+        row_id="rowid",
     )
     extra = "sqlite"
     effects = frozenset({"edit", "load_extension", "random", "randomblob", "readfile", "writefile"})

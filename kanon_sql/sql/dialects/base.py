@@ -42,6 +42,7 @@ class Dialect(ABC):
         typed: a column holds values of its type and no others.
         selects_values: VALUES can be selected from, with a name for every column.
         stores_types: a table that is made of another's values has the types of that one's columns.
+        few_groups: what ends a query whose groups are few, to have the engine not divide them.
         narrow_sums: sums of integers of 32 bits are cheaper than of 64, and cannot overflow.
         orders_sets: frequency sets are stored in the order of their codes: grouping them takes longer in the order that
             GROUP BY, or the source's values, gave them.
@@ -72,6 +73,7 @@ class Dialect(ABC):
     typed: ClassVar[bool] = True
     selects_values: ClassVar[bool] = True
     stores_types: ClassVar[bool] = True
+    few_groups: ClassVar[str] = ""
     narrow_sums: ClassVar[bool] = False
     orders_sets: ClassVar[bool] = False
     numbers_classes: ClassVar[bool] = False
@@ -350,6 +352,14 @@ class Dialect(ABC):
             type_name: that type.
         """
         return self.literal(kind)
+
+    def stored_as(self, value: str) -> str:
+        """What tells apart how equal values are stored; where columns are typed, they are stored alike.
+
+        Args:
+            value: a column in this dialect.
+        """
+        return self.literal("")
 
     @property
     def quoted(self) -> re.Pattern[str]:

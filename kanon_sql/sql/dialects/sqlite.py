@@ -125,6 +125,10 @@ class SQLite(Dialect):
         index = self.relation([*table[:-1], mark_text(run_id)])
         return f"CREATE INDEX {index} ON {self.quote(table[-1])} (1) WHERE 0"
 
+    def stored_as(self, value: str) -> str:
+        """``typeof``: 1 and 1.0 are equal."""
+        return f"TYPEOF({value})"
+
     def form(self, value: str, kind: str, type_name: str) -> str:
         """``typeof``, and for dates and texts whether they are what they should be."""
         stored = f"NULLIF(TYPEOF({value}), 'null')"

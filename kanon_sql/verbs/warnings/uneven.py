@@ -41,6 +41,9 @@ def uneven(found: Chosen | Recoded) -> list[Warned]:
         words, left_out = list(found.mapped.names), Sql("classed.part IS NULL")
     else:
         suppressed = found.evaluator.suppressed_classes(found.node)
+        # Both the classes that are suppressed and the labels below the top are told from this set.
+        below = (min(level, max(0, item.height - 1)) for level, item in zip(found.node, sets.lookups, strict=True))
+        vectors = found.evaluator.smallest_set(tuple(below))
         keys = [Sql(key) for key in sets.codes.keys(found.node, PORTABLE, "held")]
     answer = found.workspace.fetch(
         "verbs/warnings/suppressed",
