@@ -382,7 +382,7 @@ def test_groups_of_few_rows_of_two_columns_are_two_groups(database: Database) ->
     result = kanon_sql.plan(database.engine, spec(quasi_identifiers=held, privacy=[{"k_anonymity": {"k": 8}}]))
     assert result.rows["suppressed"] == 9
     (found,) = [item for item in result.warnings if item.code == "uneven_suppression"]
-    # By zip, 29 rows are in groups of fewer than 30; by age, 12. Of the first nine are lost; of the others two, fewer than k.
+    # By zip, 29 rows are in groups of fewer than 30, and nine of these are lost; by age 12, and two: fewer than k.
     assert found.columns == ["zip"]
     assert found.figures == pytest.approx({"largest_share": 9 / 29, "share_of_all": 9 / 339})
 
