@@ -322,7 +322,7 @@ def test_runs_whose_frequency_sets_differ_in_anything_read_it_again(clinic: Path
 LIMITS = ["minimum_level: 1", "maximum_level: 2", "weight: 3", "minimum_level: 1, maximum_level: 1, weight: 0.5"]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("remembers", [False, True], ids=["kept", "remembered"])
 @pytest.mark.parametrize(
     "search",

@@ -1,6 +1,6 @@
 """Engines write a release from its frequency set where that holds all there is, with the same types of columns.
 
-Where tables are stored by rows, the written one is read once to verify it, beside being counted.
+The written one is read once to verify it, beside being counted, where its classes are all that is asked of it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from kanon_sql.engines.base import Engine
 from kanon_sql.errors import VerificationError
 from kanon_sql.release import write_counted
 from kanon_sql.sql.dialects.clickhouse import ClickHouse
+from kanon_sql.sql.dialects.duckdb import DuckDB
 from kanon_sql.sql.dialects.mysql import MariaDB
+from kanon_sql.sql.dialects.postgres import Postgres
 from kanon_sql.sql.dialects.sqlite import SQLite
 from kanon_sql.sql.statement import Statement
 from kanon_sql.testing import Subject
@@ -30,8 +32,11 @@ ROWS = [
     (DRAWN.choice(["10", "11", "12", "20", None]), DRAWN.choice(["x", "y", None]), DRAWN.choice(["a", "b", None]))
     for _ in range(300)
 ]
-DIALECTS = {"clickhouse": ClickHouse, "mariadb": MariaDB, "sqlite": SQLite}
+DIALECTS = {"clickhouse": ClickHouse, "duckdb": DuckDB, "mariadb": MariaDB, "postgres": Postgres, "sqlite": SQLite}
+COLUMNS = "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = '{0}' ORDER BY column_name"
 TYPES = {
+    "duckdb": COLUMNS,
+    "postgres": COLUMNS,
     "clickhouse": "SELECT name, type FROM system.columns WHERE table = '{0}' ORDER BY position",
     "mariadb": (
         "SELECT column_name, column_type, collation_name, is_nullable FROM information_schema.columns "
@@ -49,12 +54,6 @@ def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
     with subject_of(request.param) as made:
         made.table("people", dict.fromkeys(("zip", "q", "s"), "text"), ROWS)
         yield made
-
-
-def by_rows(subject: Subject) -> None:
-    """Go on where tables are stored by rows."""
-    if not subject.dialect.reads_rows:
-        pytest.skip("a column is read by itself here")
 
 
 def spec(**changes: Any) -> kanon_sql.Spec:
@@ -121,13 +120,14 @@ def test_a_column_at_its_top_has_the_same_type(subject: Subject, monkeypatch: py
     assert (rows, own) == (same, others)
 
 
-def test_values_beside_are_read_again(subject: Subject) -> None:
+def test_values_beside_are_read_again_where_they_forget_their_type(subject: Subject) -> None:
     """What their column's type is, whether it takes NULL, and how it compares texts is the source's to say."""
     requirements = [{"k_anonymity": 40}, {"l_diversity": {"attribute": "s", "l": 2, "kind": "distinct"}}]
     result, rows, own = released(subject, sensitive=["s"], privacy=requirements)
-    assert result.cost.source_scans == 2
-    (source,) = [column for column in types(subject, "people") if column[0] == "s"]
-    assert tuple(STORED.get(part, part) for part in source) in own
+    assert result.cost.source_scans == (1 if subject.dialect.stores_types else 2)
+    if not subject.dialect.stores_types:
+        (source,) = [column for column in types(subject, "people") if column[0] == "s"]
+        assert tuple(STORED.get(part, part) for part in source) in own
     assert set(rows) <= {(code and f"{code[0]}*", q, s) for code, q, s in ROWS}
 
 
@@ -186,7 +186,13 @@ def test_a_run_of_sqlite_asks_the_library_for_json() -> None:
         assert engine.fetch(Statement("json", "SELECT key FROM JSON_EACH('[0, 0, 0]')"), 3) == [(0,), (1,), (2,)]
 
 
-# --- Verification, where tables are stored by rows ---
+# --- Verification ---
+
+
+def need_changes(subject: Subject) -> None:
+    """Go on where a test can change the written table before a statement of a run, in its session."""
+    if subject.dialect.name in ("postgres", "clickhouse"):
+        pytest.skip("it writes nothing while it is asked, or has no UPDATE for this table")
 
 
 def watched(monkeypatch: pytest.MonkeyPatch, subject: Any, before: dict[str, str]) -> list[Statement]:
@@ -196,13 +202,13 @@ def watched(monkeypatch: pytest.MonkeyPatch, subject: Any, before: dict[str, str
     def watch(engine_class: type[Engine], name: str) -> None:
         own = getattr(engine_class, name)
 
-        def send(self: Any, statement: Statement, *limit: int) -> Any:
+        def send(self: Any, statement: Statement, *limit: int, **named: int) -> Any:
             found.append(statement)
             change = before.get(statement.name)
             if change is not None:
                 (table,) = {*re.findall(r"kanon_[0-9a-f]+_release", statement.sql)}
                 self._run(change.format(table))
-            return own(self, statement, *limit)
+            return own(self, statement, *limit, **named)
 
         monkeypatch.setattr(engine_class, name, send)
 
@@ -214,7 +220,6 @@ def watched(monkeypatch: pytest.MonkeyPatch, subject: Any, before: dict[str, str
 
 def test_the_written_table_is_counted_once(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     """By its classes; and its rows, twice, which is what the classes' are compared with."""
-    by_rows(subject)
     found = watched(monkeypatch, subject, {})
     assert released(subject)[0].passed
     reads = Counter(
@@ -240,7 +245,7 @@ def test_the_classes_that_were_counted_are_judged(
     subject: Subject, monkeypatch: pytest.MonkeyPatch, change: str, said: str
 ) -> None:
     """What is wrong in the written table when its classes are counted is refused, and nothing is published."""
-    by_rows(subject)
+    need_changes(subject)
     subject.drop("released")
     if "40-anonymity" in said:  # three rows of a class alone
         change += " LIMIT 3" if subject.dialect.name == "mariadb" else " AND rowid % 50 = 0"
@@ -253,7 +258,7 @@ def test_the_classes_that_were_counted_are_judged(
 
 def test_rows_that_the_classes_lack_are_missed(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     """The written table's rows are counted beside its classes, once these are."""
-    by_rows(subject)
+    need_changes(subject)
     subject.drop("released")
     watched(monkeypatch, subject, {"evaluate/achieved": "INSERT INTO {0} VALUES ('1*', 'x')"})
     with pytest.raises(kanon_sql.KanonError, match="rows"), subject.connect() as engine:

@@ -160,7 +160,7 @@ RUN_BY_CONFORMANCE = (
 """Templates that the golden files need not have, since the conformance suite runs them on every engine."""
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_every_template_is_in_the_files(monkeypatch: pytest.MonkeyPatch) -> None:
     used: set[str] = set()
     original = templates.Environment.get_template

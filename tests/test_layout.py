@@ -33,7 +33,7 @@ def assert_same_words(sql: str, dialect: str) -> None:
     ("dialect", "step"),
     [
         pytest.param(name, step, marks=[mark, pytest.mark.xdist_group(f"{name} files")])
-        for step, mark in ((12, pytest.mark.slow), (1, pytest.mark.campaign))
+        for step, mark in ((30, pytest.mark.slow), (1, pytest.mark.campaign))
         for name in DIALECTS
     ],
 )

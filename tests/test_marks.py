@@ -91,6 +91,7 @@ def test_a_release_that_lost_its_mark_gets_it_back_as_the_message_says(subject: 
     assert publish(subject).passed
 
 
+@pytest.mark.campaign_on("spark")
 def test_who_describes_a_release_may_keep_the_mark(subject: Subject) -> None:
     """A comment may say more than ours."""
     if subject.name == "sqlite":

@@ -51,7 +51,7 @@ def test_the_wheel_works_in_a_clean_environment(wheel: Path, tmp_path: Path) -> 
     assert "CREATE TABLE" in rendered
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_an_editable_install_finds_the_templates_beside_the_package(tmp_path: Path) -> None:
     venv.create(tmp_path / "venv", with_pip=True)
     python = str(tmp_path / "venv" / "bin" / "python")

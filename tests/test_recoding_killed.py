@@ -186,6 +186,9 @@ def test_a_kill_leaves_the_earlier_release_or_the_new(tmp_path: Path, name: str)
     kill_everywhere(tmp_path, name, 50)
 
 
+@pytest.mark.campaign_on(
+    "cells", "kk", "kk, global", "local, best", "local, ranges", "microaggregation", "subtree, bottom up"
+)
 @pytest.mark.parametrize("name", RECODINGS)
 @pytest.mark.parametrize(
     "step", [pytest.param(24, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.campaign)]

@@ -18,8 +18,8 @@ from kanon_sql.testing import Subject
 
 pytestmark = pytest.mark.xdist_group("spark in one process")
 
-SLOW = ("subtree", "cover", "microaggregation")
-"""One of each family that no test of the conformance suite runs on Spark; the others take longer: a campaign."""
+SLOW = ("subtree", "cover")
+"""One of two families that no test of the conformance suite runs on Spark; the others take longer: a campaign."""
 
 SETTINGS = {**SMALL, "spark.default.parallelism": "1", "spark.sql.shuffle.partitions": "1"}
 """In one process: with a table of a few rows, sending tasks to others is nearly all that takes time."""

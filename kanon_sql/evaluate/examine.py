@@ -158,7 +158,12 @@ class Subject:
 
 
 def counted_classes(
-    workspace: Workspace, table: Relation, columns: Mapping[str, Column], quasi_identifiers: Sequence[str]
+    workspace: Workspace,
+    table: Relation,
+    columns: Mapping[str, Column],
+    quasi_identifiers: Sequence[str],
+    *,
+    examined: bool = False,
 ) -> Relation | None:
     """A scratch table of a table's classes, ``q0``, ... with ``row_count``, where that spares passes over its rows.
 
@@ -167,11 +172,13 @@ def counted_classes(
         table: the table; read once.
         columns: its columns by name.
         quasi_identifiers: those that classes are made by.
+        examined: these classes are all that an examination of the table will look at, so that it counts them anyway.
 
     Returns:
-        None where a column is read without the others, or where nothing can be stored.
+        None where it spares nothing, since a column is read without the others, or where nothing can be stored.
     """
-    if not workspace.dialect.reads_rows or workspace.mode == "inline" or not quasi_identifiers:
+    spares = workspace.dialect.reads_rows or examined
+    if not spares or workspace.mode == "inline" or not quasi_identifiers:
         return None
     target = workspace.table("counted")
     keys = [exact_value(columns[name], "checked") for name in quasi_identifiers]

@@ -60,6 +60,11 @@ class Choice:
         return list(self.spec.quasi_identifiers)
 
     @property
+    def classes_alone(self) -> bool:
+        """Whether all that the requirements ask of a release are the rows of its classes."""
+        return all(model.attribute is None and model.quasi_identifiers is None for model in self.models)
+
+    @property
     def references(self) -> dict[str, Any]:
         """Per sensitive attribute: the FROM form of its distribution in the source."""
         return {

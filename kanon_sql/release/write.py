@@ -306,7 +306,8 @@ def _verify(
         )
     counted = None
     if choice.mapped is None:
-        counted = counted_classes(workspace, target, columns, choice.quasi_identifiers)
+        examined = persons_in is None and choice.classes_alone  # who has a unit counts persons
+        counted = counted_classes(workspace, target, columns, choice.quasi_identifiers, examined=examined)
         _refuse_other_labels(workspace, choice, target, counted, masked=masked > 0)
     else:
         refuse_other_cells(workspace, choice.sets, choice.mapped, target, columns, masked)

@@ -248,7 +248,7 @@ class Answers(Fixtures):
             assert isclose(same_one.risk, attack.risk, abs_tol=1e-9), label
 
     @pytest.mark.parametrize("unit", [None, "person"])
-    def test_a_population_protects_alike(
+    def test_a_population_protects_as_by_duckdb(
         self, with_visits: Subject, reference: Reference, engine: Engine, unit: str | None
     ) -> None:
         """k-map and delta-presence while searching, in the release, and in check, where labels find their people."""
