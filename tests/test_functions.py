@@ -93,6 +93,18 @@ def test_macros_are_looked_for_once_where_nobody_else_does_anything(database: Da
     assert len(listings) == 2
 
 
+def test_macros_are_looked_for_once_by_all_engines_on_a_connection(database: Database, listings: list[str]) -> None:
+    """Each verb makes an engine of its own where it is given a connection, and what the owner does between is seen."""
+    database.table("people", ["q", "s"], ROWS * 2)
+    for _ in range(3):
+        kanon_sql.check(database.connection, spec(), "people")
+        database.connection.execute("SELECT count(*) FROM people").fetchall()
+    assert BEFORE_2 or len(listings) <= 2, "the first listing makes entries of DuckDB's own, too"
+    database.connection.execute("CREATE TEMP MACRO sum(x) AS 1000")
+    with pytest.raises(UnsupportedError, match="macros"):
+        kanon_sql.check(database.connection, spec(), "people")
+
+
 def test_queries_of_the_owner_make_no_macro(database: Database, listings: list[str]) -> None:
     """What is made takes numbers of a catalog; to ask takes none. Whatever was made is looked at."""
     database.table("people", ["q", "s"], ROWS * 2)

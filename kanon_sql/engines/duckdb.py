@@ -158,7 +158,8 @@ class DuckDBEngine(SessionEngine):
     def _execute(self, sql: str | duckdb.Statement) -> duckdb.DuckDBPyConnection:
         """Run one statement, and count the transaction that it was."""
         done = self._connection.execute(sql)
-        self._macros.begun += not self._in_transaction
+        if not self._in_transaction:
+            self._macros.count()
         return done
 
     @property

@@ -15,7 +15,9 @@ the instance had no other connection while the functions were listed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql import literal
@@ -40,6 +42,25 @@ _ENTRIES = (
 )
 
 
+@dataclass(slots=True)
+class _Known:
+    """What was found out about a connection's instance.
+
+    Attributes:
+        begun: how many transactions of engines on this connection there were since the functions were listed.
+        listed_in: the number of the transaction before that; None where macros may have been made since.
+        seen: the number of the newest entry of a catalog, and by how much a look at it raises it; None where unknown.
+    """
+
+    begun: int = 0
+    listed_in: int | None = None
+    seen: tuple[int, int] | None = None
+
+
+_OF_CONNECTIONS: WeakKeyDictionary[duckdb.DuckDBPyConnection, _Known] = WeakKeyDictionary()
+"""A program that gives verbs its own connection makes an engine with each; they are all on one connection."""
+
+
 class _Probe(NamedTuple):
     """How many connections the instance has, and the number of a database that was made just now."""
 
@@ -52,10 +73,7 @@ class Macros:
 
     Args:
         connection: the engine's.
-        execute: runs one statement on it, and counts it in ``begun`` if it is a transaction.
-
-    Attributes:
-        begun: how many transactions were the engine's own since the last listing.
+        execute: runs one statement on it, and has it counted if it is a transaction.
     """
 
     def __init__(
@@ -63,13 +81,15 @@ class Macros:
     ) -> None:
         self._connection = connection
         self._execute = execute
-        self._listed_in: int | None = None
-        self._seen: tuple[int, int] | None = None
-        self.begun = 0
+        self._known = _OF_CONNECTIONS.setdefault(connection, _Known())
+
+    def count(self) -> None:
+        """Count a transaction of the engine's own."""
+        self._known.begun += 1
 
     def forget(self) -> None:
         """Believe no longer that nobody can have made one."""
-        self._listed_in = self._seen = None
+        self._known.listed_in = self._known.seen = None
 
     def forget_if_any(self) -> None:
         """Believe it no longer if anybody can have made one."""
@@ -86,7 +106,7 @@ class Macros:
             return
         listed = ", ".join(map(literal, _FUNCTIONS))
         before = self._transaction_number()
-        self.begun = 0
+        self._known.begun = 0
         first = self._probe()
         macros = self._execute(
             "SELECT DISTINCT function_name FROM duckdb_functions() "
@@ -102,11 +122,11 @@ class Macros:
         if not (first.connections == second.connections == 1 and self._is_of_this_process()):
             self.forget()
             return
-        self._listed_in = before
+        self._known.listed_in = before
         third = self._probe()
         step = third.number - second.number
         # A first listing also makes the entries of DuckDB's own macros.
-        self._seen = (third.number, step) if second.number - first.number == step else None
+        self._known.seen = (third.number, step) if second.number - first.number == step else None
 
     def _none_can_be_new(self) -> bool:
         """Whether all that was done since the last listing was this engine's own, or made nothing.
@@ -114,24 +134,24 @@ class Macros:
         DuckDB numbers all transactions of all connections to an instance in one sequence. A statement outside of a
         transaction takes one number; inside of somebody's transaction it takes none, and nothing can be concluded.
         """
-        if self._listed_in is None:
+        if self._known.listed_in is None:
             return False
-        expected = self._listed_in + self.begun + 1
+        expected = self._known.listed_in + self._known.begun + 1
         if (self._transaction_number(), self._transaction_number()) == (expected, expected + 1):
             return True
-        if self._seen is None:
+        if self._known.seen is None:
             return False
-        number, step = self._seen
+        number, step = self._known.seen
         if self._probe().number != number + step:
             return False
-        self._seen = (number + step, step)
-        self.begun = 0
+        self._known.seen = (number + step, step)
+        self._known.begun = 0
         return True
 
     def _probe(self) -> _Probe:
         with self._connection.cursor() as cursor:
             ((connections, number),) = cursor.execute(_ENTRIES).fetchall()
-        self.begun += 1
+        self.count()
         return _Probe(int(connections) - 1, int(number))
 
     def _transaction_number(self) -> int:
