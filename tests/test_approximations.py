@@ -120,6 +120,7 @@ def test_no_table_costs_more_than_the_factor_times_the_optimum(shared_database: 
         assert_within_the_factor(shared_database, method, k, rows, shape)
 
 
+@pytest.mark.campaign_on("forest", "cover")
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["forest", "cover", "matching"])
 def test_more_tables_cost_no_more_than_the_factor(shared_database: Database, method: str) -> None:
@@ -265,6 +266,7 @@ def matched(rows: Sequence[Row], k: int) -> list[Part]:
     return [*parts, *([(one, counts[vectors[one - 1]])] for one in own if one not in taken)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", [2, 3])
 def test_matched_parts_of_hundreds_of_tables_cost_no_more_than_the_factor(k: int) -> None:
     highest = Fraction(0)
@@ -385,6 +387,7 @@ OTHERS = 120
 """Statements that a run takes besides its rounds: sets, labels, distances, loading, verification, publishing."""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", [2, 5])
 def test_a_forest_takes_few_rounds_and_statements(database: Database, k: int) -> None:
     for count in (40, 400):
@@ -395,6 +398,7 @@ def test_a_forest_takes_few_rounds_and_statements(database: Database, k: int) ->
         assert result.cost.rows_fetched <= 2 * count + 100
 
 
+@pytest.mark.slow
 def test_a_cover_takes_as_many_statements_a_round(database: Database) -> None:
     for count in (40, 400):
         result = kanon_sql.anonymize(database.engine, spec(wide(database, count), "cover", 3))
@@ -416,6 +420,7 @@ def test_rows_fetched_are_those_of_vectors_with_few_rows(database: Database) -> 
     assert after.cost.rows_fetched < before.rows_fetched < 500
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", ["forest", "cover", "matching"])
 def test_no_value_is_fetched(database: Database, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     """Nothing but numbers leaves the database while it is recoded."""
@@ -437,6 +442,7 @@ def test_no_value_is_fetched(database: Database, monkeypatch: pytest.MonkeyPatch
     assert not [cell for cell in fetched if isinstance(cell, str)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", ["forest", "cover", "matching"])
 def test_a_budget_that_ends_early_leaves_one_class(database: Database, method: str) -> None:
     shape = [BITS] * 4
@@ -481,6 +487,7 @@ def test_too_few_rows_are_not_released(database: Database) -> None:
     assert "fewer than k" in result.message
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", ["forest", "cover", "matching"])
 def test_other_verbs_and_reports_know_them(database: Database, method: str) -> None:
     shape = [BITS] * 4

@@ -170,6 +170,7 @@ def secretive(database: Database) -> Spec:
     return small_spec()
 
 
+@pytest.mark.slow
 def test_values_are_told_only_on_request(database: Database, secretive: Spec) -> None:
     before = database.tables()
     options: dict[str, Any] = {"external": "e", "earlier": ["old"]}

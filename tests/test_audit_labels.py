@@ -62,7 +62,7 @@ NUMBERS = ("INTEGER", "BIGINT", "DOUBLE", "DECIMAL(9, 2)", "DECIMAL(9, 1)", "VAR
 
 @pytest.mark.parametrize("theirs", NUMBERS)
 @pytest.mark.parametrize("ours", NUMBERS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(36)
 def test_a_number_is_one_whatever_its_type(database: Database, ours: str, theirs: str) -> None:
     """2 is 2.0 and 2.00, in a kept column as in a label of level 0: who has both tables links them. NULL is NULL."""
     rows = [(2, "x", 5), (2, "x", 6), (3, "x", 7), (None, "x", None)]
@@ -116,6 +116,7 @@ def test_masked_rows_match_everybody(database: Database) -> None:
     assert (backward.examined, backward.exposed, backward.estimate) == (2, 1, True)
 
 
+@pytest.mark.slow
 def test_masked_rows_are_joined_whatever_the_top_is_called(database: Database) -> None:
     """A mask is an asterisk; whose values stand beside it in another release is exposed all the same."""
     rows = [("a", "x"), ("a", "y"), ("c", "z"), ("d", "w")]
@@ -179,6 +180,7 @@ def ages_or_decades(database: Database) -> Spec:
     return small_spec(quasi_identifiers={"q": decades, "sex": None})
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("attack", "options", "names"),
     [
@@ -242,7 +244,7 @@ def test_labels_that_are_no_numbers_are_not_shortened(database: Database) -> Non
             assert (found[name].exposed, found[name].risk) == (1, 1.0), (name, kind)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("original", "released"),
     [

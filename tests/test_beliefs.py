@@ -584,6 +584,7 @@ def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
         yield made
 
 
+@pytest.mark.sampled(2)
 def test_the_same_on_other_engines(subject: Subject) -> None:
     """A random table with NULLs and texts that collations merge: what the oracle says."""
     engine = subject.connect()

@@ -59,6 +59,7 @@ def test_the_plan_stays_and_the_other_is_what_it_says_of_itself(clinic: Path, ot
     engine.close()
 
 
+@pytest.mark.slow
 def test_one_line_in_the_text_and_a_key_in_json(clinic: Path) -> None:
     arguments = ["plan", "spec.yml", "-d", "clinic.duckdb", "--beside", "local", "-q"]
     assert "local:fast instead would lose" in run(*arguments).stdout
@@ -98,6 +99,7 @@ def test_local_recoding_beside_full_domain(clinic: Path) -> None:
     engine.close()
 
 
+@pytest.mark.slow
 def test_a_plan_says_by_itself_what_local_recoding_would_lose_where_that_is_quick(clinic: Path) -> None:
     plain = ("plan", "spec.yml", "-d", "clinic.duckdb", "-q", "--format", "json")
     quick, left_out = (json.loads(run(*plain, *more).stdout) for more in ((), ("--beside", "none")))

@@ -34,6 +34,7 @@ PADDED_SPEC = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("row", [("a ", "x"), ("b", "x "), (" ", "x")])
 def test_texts_that_would_be_merged_are_refused(padded: tuple[Any, Any], row: tuple[str, str]) -> None:
     connection, engine = padded

@@ -163,6 +163,7 @@ def test_the_search_of_the_documentation_works_from_disk(browser: str, site: Pat
     assert any((site / page).as_uri() in target for target in found), found
 
 
+@pytest.mark.campaign
 def test_the_search_finds_nothing_where_there_is_nothing(browser: str, site: Path, tmp_path: Path) -> None:
     dom, _ = opened(browser, site / "index.html", tmp_path / "profile", 1280, query="?q=qwyjibo", wait=20_000)
     assert "No matching documents" in dom

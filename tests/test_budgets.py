@@ -47,6 +47,7 @@ def test_importing_the_package_imports_next_to_nothing() -> None:
     assert len(modules) <= 40, sorted(modules)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("anonymize", "--help"), ("hierarchy", "--help")])
 def test_help_imports_the_verbs_and_nothing_that_they_use(arguments: tuple[str, ...]) -> None:
     modules = imported(MAIN, *arguments)

@@ -97,6 +97,7 @@ def test_the_same_seed_draws_the_same_faults(duck: Place) -> None:
     assert draws[0] == draws[1]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("faults", [1, 2, 5])
 def test_as_many_are_drawn_as_were_asked_for(duck: Place, faults: int) -> None:
     """Few faults too, although no kind's share of them is a whole one."""
@@ -104,6 +105,7 @@ def test_as_many_are_drawn_as_were_asked_for(duck: Place, faults: int) -> None:
     assert len(drawn) == faults
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["duckdb", "--faults", "2", "--kind", "statement fails", "--case", "first"]) == 0
     assert "statement fails" in capsys.readouterr().out

@@ -92,6 +92,7 @@ def test_the_candidates_of_a_person_are_all_rows_that_cover_them(database: Datab
     assert larger, "labels of different classes overlap in one of these tables"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("recoding", ["local", "cells"])
 def test_fewer_candidates_than_k_are_counted(database: Database, recoding: str) -> None:
     """A release for k = 2, and a reader who wants five."""

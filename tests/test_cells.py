@@ -169,6 +169,7 @@ def test_so_many_nodes_and_no_more(visits: Database, monkeypatch: pytest.MonkeyP
     assert result.recoding["nodes"] == 3
 
 
+@pytest.mark.slow
 def test_the_best_of_what_was_tried_is_released(visits: Database) -> None:
     result = kanon_sql.anonymize(visits.engine, spec())
     assert result.recoding is not None
@@ -178,6 +179,7 @@ def test_the_best_of_what_was_tried_is_released(visits: Database) -> None:
     assert losses[result.recoding["start"]] == min(losses.values())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("statements", [40, 200])
 def test_a_budget_ends_it_and_releases_what_there_is(visits: Database, statements: int) -> None:
     result = kanon_sql.anonymize(visits.engine, spec(), budget=kanon_sql.Budget(statements=statements))
@@ -190,6 +192,7 @@ def test_a_budget_ends_it_and_releases_what_there_is(visits: Database, statement
     assert not [table for table in visits.tables() if "kanon_" in table and "kanon_sql" not in table]
 
 
+@pytest.mark.slow
 def test_check_report_and_manifest_say_what_was_suppressed(visits: Database) -> None:
     caps = {"method": "cells", "caps": {"age": 0.9}}
     result = kanon_sql.anonymize(visits.engine, spec(recoding=caps), details=True)

@@ -79,6 +79,7 @@ def assert_cells(
     return losses
 
 
+@pytest.mark.slow
 @given(case=cases(), caps=CAPS)
 @examples(4)
 def test_what_cell_suppression_promises(

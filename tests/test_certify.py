@@ -194,6 +194,7 @@ def forged(directory: Path, content: Any) -> None:
     (directory / "certificate.sha256").write_text(f"{verify_certificate.hashlib.sha256(text.encode()).hexdigest()}\n")
 
 
+@pytest.mark.slow
 def test_a_forged_figure_is_caught_by_running_the_statements_again(certified: tuple[Database, Path]) -> None:
     """Also by who makes the digest anew: each row of a claim, and each figure of the proof."""
     database, directory = certified
@@ -297,6 +298,7 @@ def assert_changed_cells_are_caught(database: Database, directory: Path, recodin
     assert says(directory, database)[0]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("recoding", ["full_domain", "local"])
 def test_a_changed_cell_of_the_release_is_caught(database: Database, tmp_path: Path, recoding: str) -> None:
     assert_changed_cells_are_caught(database, tmp_path / "certificate", recoding, 6)
@@ -308,7 +310,7 @@ def test_every_changed_cell_of_the_release_is_caught(database: Database, tmp_pat
     assert_changed_cells_are_caught(database, tmp_path / "certificate", recoding, None)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(
     ("change", "claim"),
     [
@@ -334,6 +336,7 @@ def test_what_changes_afterwards_is_caught(database: Database, tmp_path: Path, c
     assert any(claim in line for line in failed), failed
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "change",
     [
@@ -414,6 +417,7 @@ def test_what_a_certificate_says_is_one_line(certified: tuple[Database, Path]) -
     assert all(line.isprintable() for line in said)
 
 
+@pytest.mark.slow
 def test_the_spec_is_that_of_the_manifest_in_the_database(certified: tuple[Database, Path]) -> None:
     """Who writes another one into the JSON, with another digest, and nothing else."""
     database, directory = certified
@@ -466,6 +470,7 @@ def test_every_field_that_is_forged_with_new_digests_is_caught(certified: tuple[
     assert asked[False] > 400 / (1 + step / 3)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("search", [{}, {"algorithm": "samarati"}, {"aggregate": "maximum"}, {"metric": "precision"}])
 def test_a_proof_is_about_what_the_spec_asks(database: Database, tmp_path: Path, search: dict[str, Any]) -> None:
     """Weights, levels and the limit are those of the spec and of the tables, by arithmetic; and nothing else."""
@@ -672,7 +677,7 @@ def test_the_verifier_opens_files_to_read_them(tmp_path: Path) -> None:
         open_database.cursor_of("duckdb", str(tmp_path / "clinic.duckdb")).execute("SELECT * FROM read_text('key.pem')")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("change", "claim"),
     [
@@ -737,6 +742,7 @@ WRONG: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], dict[str, Any], str
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [*list(WRONG)[:3], pytest.param(list(WRONG)[3], marks=pytest.mark.slow)])
 def test_what_a_wrong_build_releases_is_not_certified(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

@@ -74,6 +74,7 @@ def test_masked_rows_leave_no_others_unwatched(database: Database, tmp_path: Pat
     assert ["the rows of the release are those" in line for line in failed] == [True]
 
 
+@pytest.mark.slow
 def test_names_that_a_certificate_uses_itself(database: Database, tmp_path: Path) -> None:
     """Of columns and tables, in any case, with quotes, long, and with a line's end; and of what counts faults."""
     long = "long" * 20
@@ -108,6 +109,7 @@ def test_the_ledger_s_entry_is_certified(database: Database, tmp_path: Path) -> 
     assert ["spec and rows" in line for line in failed[1:]] == [True]
 
 
+@pytest.mark.slow
 def test_a_certificate_is_of_one_database_and_its_files_of_one_certificate(database: Database, tmp_path: Path) -> None:
     """Another release of the same names, with as many rows: neither its database nor a file of its certificate fits."""
     with duckdb.connect(config={"threads": 1}) as connection:
@@ -125,6 +127,7 @@ def test_a_certificate_is_of_one_database_and_its_files_of_one_certificate(datab
     assert says(tmp_path / "own", database)[0]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kept", [[], ["cost"]])
 def test_tables_with_fewer_rows_answer_as_the_rows_do(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: list[str]

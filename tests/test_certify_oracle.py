@@ -315,7 +315,7 @@ LONG = [
 """Without ten requirements at each of many nodes of Spark's, which take it minutes."""
 
 
-@pytest.mark.campaign_on("spark")
+@pytest.mark.campaign_on("spark", "mariadb")
 @pytest.mark.parametrize(("name", "case"), [*QUICK, *(pytest.param(*one, marks=pytest.mark.slow) for one in LONG)])
 def test_every_engine(name: str, case: str, tmp_path: Path) -> None:
     """The same claims as DuckDB's, verified by the driver that the verifier finds by itself."""

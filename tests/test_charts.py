@@ -123,6 +123,7 @@ def test_without_altair(planned: kanon_sql.Result, monkeypatch: pytest.MonkeyPat
 # --- The page with a script ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_interactive_page_has_its_script_and_its_pictures(planned: kanon_sql.Result, tmp_path: Path) -> None:
     pytest.importorskip("vl_convert")
     still = kanon_sql.html_report(planned)

@@ -208,6 +208,7 @@ def test_suppressed_rows_teach_nothing_and_are_tested(database: Database) -> Non
     assert hidden["accuracy"] == {"source": 1.0, "release": 40 / 44, "majority": 40 / 44}
 
 
+@pytest.mark.slow
 def test_more_privacy_tells_less_here(database: Database) -> None:
     rows = [(n * 7 % 60, "abcd"[n * 11 // 3 % 4], "x" if n * 7 % 60 > 33 else "yz"[n % 2], n) for n in range(600)]
     database.table("people", COLUMNS, rows)
@@ -254,6 +255,7 @@ def test_refused(database: Database) -> None:
         kanon_sql.compare(database.engine, {"people": spec_of()}, [2, 3], classify="age")
 
 
+@pytest.mark.slow
 def test_on_the_command_line(clinic: Path) -> None:
     result = run("compare", "spec.yml", "-d", "clinic.duckdb", "--k", "2,10", "--classify", "diagnosis")
     assert result.exit_code == 0, result.output

@@ -40,6 +40,7 @@ def test_anonymize_publishes_and_says_so(published: Any) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("arguments", [(), ("--format", "json")])
 def test_anonymize_quietly_without_a_manifest_file(clinic: Path, arguments: tuple[str, ...]) -> None:
     result = run("anonymize", "spec.yml", "-d", "clinic.duckdb", "--no-manifest-file", "-q", *arguments)
@@ -139,6 +140,7 @@ def test_schema_prints_the_committed_schemas() -> None:
     assert json.loads(run("schema", "--result").stdout) == result_schema()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("word", "said"),
     [("frob", "did you mean"), ("anonimize", "did you mean 'anonymize'?"), ("wwwww", "the verbs are ")],
@@ -226,6 +228,7 @@ def test_clean_with_nothing_to_do_says_so(clinic: Path) -> None:
     assert (result.exit_code, result.stdout) == (0, "nothing to clean: no scratch object is recorded\n")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("answer", "left"), [("y\n", False), ("n\n", True)])
 def test_clean_asks_at_a_terminal(littered: Path, answer: str, left: bool) -> None:
     controller, terminal = pty.openpty()
@@ -237,6 +240,7 @@ def test_clean_asks_at_a_terminal(littered: Path, answer: str, left: bool) -> No
     assert ("kanon_0123abcd_release" in tables(littered)) == left
 
 
+@pytest.mark.slow
 def test_ctrl_c_at_the_question_drops_nothing(littered: Path) -> None:
     controller, terminal = pty.openpty()
     command = [sys.executable, "-m", "kanon_sql", "clean", "-d", str(littered)]
@@ -295,6 +299,7 @@ def test_doctor_notices_scratch_left_over(littered: Path) -> None:
 # --- JSON ------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("verb", ["plan", "check"])
 def test_json_is_all_there_is_on_stdout_and_follows_the_schema(published: Any, verb: str) -> None:
     directory, _ = published
@@ -322,6 +327,7 @@ def test_all_minimal_lists_them_in_json(published: Any) -> None:
 # --- Releases together -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_release_that_tells_too_much_with_an_earlier_one(clinic: Path) -> None:
     """Ages alone are shared by ten people each, zip codes by fifteen, both together by five."""
     exact = {"first": ("top: 90", "top: 90, maximum_level: 0"), "second": ("[4, 3, 2]", "[4, 3, 2], maximum_level: 0")}

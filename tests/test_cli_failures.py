@@ -138,6 +138,7 @@ def interrupt_while_publishing(report: Any) -> None:
     raise KeyboardInterrupt
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("action", "said"),
     [

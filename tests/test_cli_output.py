@@ -38,6 +38,7 @@ def test_verbose_logs_statements_of_a_run_that_fails(clinic: Path) -> None:
     assert "DESCRIBE" in refused(run("plan", "spec.yml", "-d", "clinic.duckdb", "-v"), 2)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("options", [(), ("--quiet",)])
 def test_progress_is_shown_at_a_terminal_only(published: Any, options: tuple[str, ...]) -> None:
     directory, _ = published
@@ -56,6 +57,7 @@ def test_progress_is_shown_at_a_terminal_only(published: Any, options: tuple[str
     assert b"searching" not in done.stdout
 
 
+@pytest.mark.slow
 def test_colours_forced_on_a_pipe_bring_no_progress(published: Any) -> None:
     directory, _ = published
     done = spawn(
@@ -121,7 +123,7 @@ def test_help_describes_the_verb_lists_every_option_and_has_examples(verb: str) 
     assert max(map(len, text.splitlines())) <= 80
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("verb", VERBS)
 def test_examples_in_help_run(verb: str, published: Any, clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     directory, _ = published

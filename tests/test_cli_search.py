@@ -93,7 +93,7 @@ def validated(result: Any) -> dict[str, Any]:
 # --- Budgets ------------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("statements", [1, 12, 24, 25])
 def test_a_budget_of_statements_is_kept_to_the_statement(statements: int) -> None:
     """One node a statement: so many nodes are asked about, the lowest first, and the best of them is chosen."""
@@ -287,6 +287,7 @@ def press(_: object) -> None:
     signal.raise_signal(signal.SIGINT)
 
 
+@pytest.mark.sampled(2)
 @needs_main_thread
 @pytest.mark.parametrize("options", [(), ("--format", "json")])
 def test_ctrl_c_during_the_search_shows_the_best_so_far(
@@ -324,6 +325,7 @@ def test_ctrl_c_in_the_last_question_changes_nothing(monkeypatch: pytest.MonkeyP
     assert "interrupted" in refused(run(*PLAN), 130), "the figures are no search: nobody is patient there"
 
 
+@pytest.mark.sampled(2)
 @needs_main_thread
 @pytest.mark.parametrize("questions", [18, 28])
 def test_ctrl_c_in_anonymize_publishes_nothing(clinic: Path, monkeypatch: pytest.MonkeyPatch, questions: int) -> None:
@@ -524,7 +526,7 @@ def test_a_small_lattice_is_explained_node_by_node() -> None:
     assert max(map(len, lattice.splitlines())) <= 80
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("algorithm", ["incognito", "optimal", "samarati"])
 @pytest.mark.parametrize("options", [(), ("--max-statements", "3")])
 def test_what_is_explained_is_true(algorithm: str, options: tuple[str, ...]) -> None:
@@ -560,6 +562,7 @@ def test_a_large_lattice_is_explained_height_by_height(clinic: Path) -> None:
     assert max(map(len, lattice.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_without_explain_there_is_no_lattice() -> None:
     assert "Lattice" not in run(*PLAN).stdout
     assert "lattice" not in validated(run(*PLAN, "--format", "json"))["search"]

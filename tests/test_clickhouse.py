@@ -115,6 +115,7 @@ def test_a_client_whose_settings_are_fixed_is_refused(subject: ClickHouseSubject
             kanon_sql.connect(client)
 
 
+@pytest.mark.slow
 def test_read_only(subject: ClickHouseSubject, reference: Reference) -> None:
     engine = subject.connect(read_only=True)
     try:
@@ -222,7 +223,7 @@ TYPED = {
 
 
 @pytest.mark.parametrize("type_name", TYPED)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(12)
 def test_types_are_grouped_exactly(subject: ClickHouseSubject, engine: Engine, type_name: str) -> None:
     texts, kind = TYPED[type_name]
     subject.drop("kinds")
@@ -241,6 +242,7 @@ def test_types_are_grouped_exactly(subject: ClickHouseSubject, engine: Engine, t
     subject.drop("kinds_release")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("type_name", ["Float64", "Nullable(Float64)", "Float32"])
 def test_a_number_that_is_not_equal_to_itself_is_a_class(
     subject: ClickHouseSubject, engine: Engine, type_name: str
@@ -297,6 +299,7 @@ def test_a_zero_with_a_sign_is_no_other_value(subject: ClickHouseSubject, engine
 # --- Publishing, time, errors ---
 
 
+@pytest.mark.slow
 def test_a_database_that_only_renames(subject: ClickHouseSubject) -> None:
     import clickhouse_connect
 
@@ -317,6 +320,7 @@ def test_a_database_that_only_renames(subject: ClickHouseSubject) -> None:
         client.command("DROP DATABASE old_kind")
 
 
+@pytest.mark.slow
 def test_the_release_is_not_in_the_order_of_the_source(subject: ClickHouseSubject, engine: Engine) -> None:
     subject.table("kinds", {"q": "text", "n": "integer"}, [("a", number) for number in range(500)])
     spec = one_column("q", None, keep=["n"])
@@ -327,6 +331,7 @@ def test_the_release_is_not_in_the_order_of_the_source(subject: ClickHouseSubjec
     subject.drop("kinds_release")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("most", [0, 1_000_000])
 def test_few_classes_are_not_divided(engine: Engine, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     """Those of a large set are, as the server sees fit."""
@@ -413,6 +418,7 @@ def test_urls(http: Bridge) -> None:
     assert "secret" not in str(refused.value)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "setting",
     ["additional_table_filters = {'visits': 'charge > 50'}", "empty_result_for_aggregation_by_empty_set = 1"],

@@ -330,6 +330,7 @@ def commuting(who: str, days: list[int], first: int) -> list[tuple[Any, ...]]:
     return [(first + number, who, *row) for number, row in enumerate(listed)]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("days", "matching"),
     [([0, 1, 2, 7, 8, 9], 1), ([0, 1, 2, 7, 8], 0), ([0, 4, 5, 7, 8, 9], 0), ([4, 3, 2, 13, 11, 10, 7], 1)],
@@ -735,7 +736,7 @@ def test_what_was_published_stands_as_long_as_nobody_changes_it(
     assert found.message.startswith("cloaked: 1 labels have other rows than the source and the spec give")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(
     ("sql", "message"),
     [

@@ -147,6 +147,7 @@ def test_the_command_line_says_it(tmp_path: Any) -> None:
     assert run(*arguments, "--fail-on-warning").exit_code == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "name",
     ["sqlite", "postgres", *(pytest.param(n, marks=pytest.mark.slow) for n in ("mariadb", "clickhouse"))],

@@ -35,6 +35,7 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_each_run_is_what_plan_says(clinic: Path) -> None:
     engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
     specs = {name: kanon_sql.Spec.load(clinic / f"{name}.yml") for name in ("plain", "diverse")}
@@ -48,6 +49,7 @@ def test_each_run_is_what_plan_says(clinic: Path) -> None:
     engine.close()
 
 
+@pytest.mark.slow
 def test_worse_in_every_way_is_said_of_k_anonymity_alone(clinic: Path) -> None:
     engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
     specs = {name: kanon_sql.Spec.load(clinic / f"{name}.yml") for name in ("plain", "diverse", "other")}
@@ -70,6 +72,7 @@ def test_worse_in_every_way_is_said_of_k_anonymity_alone(clinic: Path) -> None:
     engine.close()
 
 
+@pytest.mark.slow
 def test_text_json_and_page(clinic: Path) -> None:
     arguments = ["compare", "plain.yml", "diverse.yml", "-d", "clinic.duckdb", "--k", "2, 10"]
     result = run(*arguments, "--report", "frontier.html", "-q")
@@ -116,6 +119,7 @@ def test_compare_refuses(clinic: Path, arguments: list[str], message: str) -> No
 # --- Columns ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_line_per_number_of_columns_is_what_plan_says_of_a_spec_with_these(clinic: Path) -> None:
     engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
     spec = kanon_sql.Spec.load(clinic / "plain.yml")
@@ -192,6 +196,7 @@ def test_every_method_of_the_spec_can_be_named_in_a_word() -> None:
     assert parse_recoding("local:best") == parse_recoding({"method": "local", "effort": "best"})
 
 
+@pytest.mark.slow
 def test_a_recoding_that_a_spec_cannot_have_is_a_line_with_the_reason(clinic: Path) -> None:
     text = (clinic / "plain.yml").read_text().replace("algorithm: incognito", "algorithm: k_optimize, cuts: 4")
     (clinic / "cuts.yml").write_text(text.replace("age: {intervals: [5, 10, 20], top: 90}", "age: {}"))
@@ -260,6 +265,7 @@ def scans(found: object) -> list[int]:
     return [item.result.cost.source_scans for item in found.runs]  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_runs_with_the_same_frequency_sets_read_the_source_once(clinic: Path) -> None:
     engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
     specs = {name: kanon_sql.Spec.load(clinic / f"{name}.yml") for name in ("plain", "other", "diverse")}
@@ -292,6 +298,7 @@ def test_shared_sets_answer_every_search_as_its_own_would(clinic: Path, search: 
     engine.close()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "changed",
     [

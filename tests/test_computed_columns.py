@@ -144,6 +144,7 @@ def without(spec: kanon_sql.Spec) -> kanon_sql.Spec:
 UNITS = ["day", "month", "quarter", "year", "decade", "century"]
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.none() | st.dates(date(1000, 1, 1), date(9899, 12, 31)), min_size=4, max_size=20),
     st.sampled_from([None, *UNITS]),
@@ -165,6 +166,7 @@ def test_bounds_of_dates_against_the_calendar(values: list[Any], unit: str | Non
             assert (found[number]["born_from"], found[number]["born_to"]) == days(value, unit or "day"), unit
 
 
+@pytest.mark.slow
 def test_dates_without_a_text_that_every_engine_reads(database: Database) -> None:
     """Before the year 1000, or where the next day has five digits: no end is said, since none would be true."""
     values = [date(999, 5, 1), date(9999, 12, 31), date(9999, 11, 30), date(1, 1, 1)]
@@ -198,6 +200,7 @@ def read(label: str | None) -> tuple[Any, Any]:
     return int(label), int(label) + 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("recoding", "privacy"),
     [
@@ -244,6 +247,7 @@ def test_labels_that_differ_by_class(database: Database, recoding: Any, privacy:
 # --- The number itself -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_number_keeps_its_type(database: Database) -> None:
     kinds = {"id": "INTEGER", "year": "SMALLINT", "price": "DECIMAL(8,2)", "share": "DOUBLE", "sick": "VARCHAR"}
     rows = [(n, None if n % 7 == 0 else 2000 + n % 3, Decimal(n % 2) / 4, (n % 3) / 2, "ab"[n % 2]) for n in range(84)]
@@ -353,6 +357,7 @@ TAMPERED = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", TAMPERED)
 def test_a_table_whose_numbers_tell_rows_of_a_label_apart_is_refused(clinic: Database, how: str) -> None:
     spec = clinic_spec()
@@ -412,6 +417,7 @@ def attacked(database: Database, spec: kanon_sql.Spec, table: str | None = None)
     return [item.to_dict() for item in found.attacks]
 
 
+@pytest.mark.slow
 def test_all_verbs_say_the_same_of_a_release_with_and_without(clinic: Database) -> None:
     spec = clinic_spec(
         privacy=[{"k_anonymity": 5}, {"l_diversity": {"attribute": "sick", "l": 2}}], unit="person", release="r"
@@ -432,6 +438,7 @@ def test_all_verbs_say_the_same_of_a_release_with_and_without(clinic: Database) 
     assert entries["age_to"].meaning == "what the label of age says as a number: where it ends, which is not in it"
 
 
+@pytest.mark.slow
 def test_a_ledger_of_two_releases(clinic: Database) -> None:
     first = clinic_spec(ledger="ledger", release="first")
     assert kanon_sql.anonymize(clinic.engine, first).passed
@@ -454,6 +461,7 @@ def test_a_ledger_of_two_releases(clinic: Database) -> None:
     assert "no longer gives first" in kanon_sql.anonymize(clinic.engine, fourth).message
 
 
+@pytest.mark.slow
 def test_a_kept_recoding_gives_new_rows_the_same_columns(clinic: Database) -> None:
     spec = clinic_spec(recoding={"method": "local", "keep": "cuts"})
     assert kanon_sql.anonymize(clinic.engine, spec).passed
@@ -475,6 +483,7 @@ def test_differentially_private_rows(clinic: Database) -> None:
     assert clinic.tables() == ["budget", "kanon_sql_manifest", "kanon_sql_scratch", "people", "people_release"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_files(tmp_path: Path, ending: str) -> None:
     path = tmp_path / "people.parquet"
@@ -614,6 +623,7 @@ def test_verbs_that_publish_labels_alone(clinic: Database, tmp_path: Path) -> No
         assert message in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_render_shows_how_the_columns_are_made() -> None:
     for dialect in ("duckdb", "postgres", "snowflake", "tsql", "oracle", "bigquery"):
         copied = [item for item in kanon_sql.render(clinic_spec(), dialect).statements if "age_from" in item.sql]
@@ -652,6 +662,7 @@ def test_what_says_nothing_of_forms_has_the_hash_of_before() -> None:
 KINDS = {"id": "integer", "age": "integer", "w": "double", "price": "decimal", "born": "date", "year": "integer"}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.campaign_on("spark", "clickhouse")
 @pytest.mark.parametrize(
     "name",

@@ -145,6 +145,21 @@ LEFT_OUT = {
 }
 
 
+FIRST = {
+    "test_the_same_release_as_duckdb[loss-{}]",
+    "test_the_same_release_as_duckdb[matrix-{}]",
+    "test_the_same_table_as_duckdb[persons, several levels-{}]",
+    "test_the_same_sample_as_duckdb[levels by the exponential mechanism-{}]",
+    "test_different_texts_are_different[{}]",
+    "test_different_texts_are_different_sensitive_values[{}]",
+    "test_fractions[{}]",
+    'test_names_that_need_quoting[a"b-{}]',
+    "test_republishing[{}]",
+    "test_an_error_shows_no_value[{}]",
+}
+"""Of the core, what runs every time on the engines that DuckDB and PostgreSQL do not stand for; the rest is slow."""
+
+
 QUICK = CORE - {name.replace("clickhouse", "{}") for name in MINUTES}
 """Of the core, what other versions of an engine run, in a slow run: it has every kind of statement but the rounds'."""
 
@@ -163,10 +178,8 @@ def is_core(item: pytest.Item) -> bool:
     engine = item.callspec.params["subject"]  # type: ignore[attr-defined]
     if engine == "duckdb":
         return True
-    return (
-        engine not in ("spark", *VERSIONS)
-        and item.name.split("@")[0] in {name.format(engine) for name in CORE} - MINUTES
-    )
+    core = CORE if engine == "postgres" else FIRST
+    return engine not in ("spark", *VERSIONS) and item.name.split("@")[0] in {name.format(engine) for name in core}
 
 
 MINUTES_OF_SPARK = {
@@ -176,15 +189,19 @@ MINUTES_OF_SPARK = {
     "test_a_population_protects_as_by_duckdb[person-",
     "test_the_same_release_as_duckdb[local, ranges beside hierarchies, NULLs-",
     "test_the_same_release_as_duckdb[publisher's payout, no attack, persons-",
+    "test_a_view_a_schema_and_a_query",
+    "test_the_same_cells_of_points_as_duckdb",
+    "test_the_same_cells_as_duckdb[degrees and timestamps, a commute-",
+    "test_rows_and_records_are_compared_as_by_duckdb",
 }
-"""What takes Spark about a minute each, and has kinds of statements that other cases show there."""
+"""What takes Spark about half a minute or more each, and has kinds of statements that other cases show there."""
 
 
 OTHERS = [name for name in SUBJECTS if name not in ("duckdb", "spark")]
 
 
 def is_campaign(item: pytest.Item) -> bool:
-    """Whether a case runs on other engines where slow tests run: half have one of them, and a 24th have Spark.
+    """Whether a case runs on other engines where slow tests run: a quarter has one of them, and a 24th Spark.
 
     A case outside the core has the kinds of statements that the core has. Which engines a case has depends on its
     name alone, so that a run repeats the last one.
@@ -196,7 +213,7 @@ def is_campaign(item: pytest.Item) -> bool:
     if engine in ("duckdb", *VERSIONS) or name in {case.format(engine) for case in CORE}:
         return False
     turn = crc32(name.replace(engine, "{}").encode())
-    return bool(turn % 24) if engine == "spark" else OTHERS.index(engine) != turn % (2 * len(OTHERS))
+    return bool(turn % 24) if engine == "spark" else OTHERS.index(engine) != turn % (4 * len(OTHERS))
 
 
 def test_the_core_exists() -> None:

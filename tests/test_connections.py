@@ -81,6 +81,7 @@ def lite() -> Iterator[sqlite3.Connection]:
         yield connection
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("isolation", ["", None, "IMMEDIATE"])
 def test_a_connection_of_sqlite3_is_given_back(lite: sqlite3.Connection, isolation: str | None) -> None:
     lite.isolation_level = isolation
@@ -142,6 +143,7 @@ def test_a_connection_that_fails_at_once_is_given_back(
     assert lite.row_factory is sqlite3.Row
 
 
+@pytest.mark.slow
 def test_connections_of_duckdb_and_sqlalchemy_are_given_back(tmp_path: Any) -> None:
     with duckdb.connect() as connection:
         connection.execute(CREATE)
@@ -168,6 +170,7 @@ def test_connections_of_duckdb_and_sqlalchemy_are_given_back(tmp_path: Any) -> N
         assert sqlite_tables(pooled.connection.driver_connection) == LEFT  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_backend_of_ibis_is_a_connection() -> None:
     backend = ibis.duckdb.connect()
     backend.con.execute(CREATE)
@@ -208,6 +211,7 @@ def postgres() -> Iterator[UrlSubject]:
         yield made
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("autocommit", [False, True])
 def test_a_connection_of_psycopg_is_given_back(postgres: UrlSubject, autocommit: bool) -> None:
     with psycopg_of(postgres, autocommit=autocommit, row_factory=dict_row) as connection:

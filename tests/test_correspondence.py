@@ -157,6 +157,7 @@ BEFORE: list[Record] = [(0, 0, "flu"), (1, 1, "flu"), (2, 2, "flu"), (0, 3, "col
 AFTER: list[Record] = [*BEFORE, (0, 0, "cold"), (0, 1, "cold"), (1, 0, "ulcer"), (2, 3, "flu"), (3, 3, "cold")]
 
 
+@pytest.mark.slow
 def test_forward_cross_and_backward_by_hand(database: Database) -> None:
     """The former version is coarse, the latter fine in x. Worked out by the definitions: x in [0, 2) or in [2, 4).
 
@@ -199,6 +200,7 @@ def test_versions_that_cross_by_hand(database: Database) -> None:
     assert expected(after, world.left_new, 2) == (4, 4, 1.0)
 
 
+@pytest.mark.slow
 def test_of_several_versions_the_worst_pair_counts(database: Database) -> None:
     """The oldest is given first; what the last two tell is told although the first two tell nothing."""
     first: list[Record] = [(0, 0, value) for value in ("flu", "flu", "cold", "cold")]
@@ -220,6 +222,7 @@ def test_nothing_is_said_of_newcomers_where_rows_have_gone(database: Database) -
     assert measured(result, OF_BEFORE) == (2, 0, 1 / 2)
 
 
+@pytest.mark.slow
 def test_it_runs_only_if_it_is_named(database: Database) -> None:
     run(database, BEFORE, [released(BEFORE, (1, 1))] * 2, 2)
     result = audit(database.engine, spec_of(2), "version1", earlier=["version0"])
@@ -245,6 +248,7 @@ def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
         yield made
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.campaign_on("spark")
 def test_every_engine_says_the_same(subject: Subject) -> None:
     """With NULL among the values, and nothing created."""

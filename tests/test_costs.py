@@ -146,6 +146,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("verb", [pytest.param("plan", marks=pytest.mark.slow), "anonymize"])
 def test_the_source_is_read_once_or_twice(
@@ -160,6 +161,7 @@ def test_the_source_is_read_once_or_twice(
     assert watch.planned_scans == expected, "what DuckDB itself plans to scan"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_no_search_reads_the_source(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch, algorithm: str
@@ -249,6 +251,7 @@ def test_statements_follow_a_formula(connection: duckdb.DuckDBPyConnection, monk
                 assert result.cost.statements == len(watch.statements)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("requirements", "unit", "grouped"),
     [([K], None, [False]), ([K, L], None, [False, True]), ([K], "patient_id", [True])],

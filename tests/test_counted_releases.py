@@ -91,6 +91,7 @@ def kept(least: int = 40) -> Counter[Any]:
     return found
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("block", [1, 7, 1_000])
 def test_the_source_is_read_once(subject: Subject, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     """The rows are those that plain Python keeps, however many blocks a class has."""
@@ -101,6 +102,7 @@ def test_the_source_is_read_once(subject: Subject, monkeypatch: pytest.MonkeyPat
     assert result.cost.source_scans == 1
 
 
+@pytest.mark.sampled(5)
 def test_columns_have_the_types_that_a_second_pass_gives_them(
     subject: Subject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +113,7 @@ def test_columns_have_the_types_that_a_second_pass_gives_them(
     assert (rows, own) == (same, others)
 
 
+@pytest.mark.sampled(5)
 def test_a_column_at_its_top_has_the_same_type(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     top = {"quasi_identifiers": {"zip": {"prefix": [1], "minimum_level": 2}, "q": None}}
     once, rows, own = released(subject, **top)
@@ -120,6 +123,7 @@ def test_a_column_at_its_top_has_the_same_type(subject: Subject, monkeypatch: py
     assert (rows, own) == (same, others)
 
 
+@pytest.mark.sampled(5)
 def test_values_beside_are_read_again_where_they_forget_their_type(subject: Subject) -> None:
     """What their column's type is, whether it takes NULL, and how it compares texts is the source's to say."""
     requirements = [{"k_anonymity": 40}, {"l_diversity": {"attribute": "s", "l": 2, "kind": "distinct"}}]
@@ -131,6 +135,7 @@ def test_values_beside_are_read_again_where_they_forget_their_type(subject: Subj
     assert set(rows) <= {(code and f"{code[0]}*", q, s) for code, q, s in ROWS}
 
 
+@pytest.mark.sampled(5)
 def test_local_recoding_is_written_from_its_classes(subject: Subject) -> None:
     """The rows of its classes, of which each has as many as asked."""
     levels = {"zip": {"prefix": [1]}, "q": None}
@@ -142,6 +147,7 @@ def test_local_recoding_is_written_from_its_classes(subject: Subject) -> None:
     assert min(rows.values()) >= 7
 
 
+@pytest.mark.sampled(5)
 def test_each_set_of_quasi_identifiers_has_its_own_classes(subject: Subject) -> None:
     """Those of a requirement over fewer columns are not the ones that were counted."""
     over = {"k": 41, "quasi_identifiers": ["q"]}
@@ -153,6 +159,7 @@ def test_each_set_of_quasi_identifiers_has_its_own_classes(subject: Subject) -> 
     assert min(by_q.values()) < rows.total()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.xdist_group("mariadb")
 @pytest.mark.parametrize("hidden", ["no engine", "a table of somebody's"])
 def test_without_sequences_the_source_is_read_again(hidden: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,6 +225,7 @@ def watched(monkeypatch: pytest.MonkeyPatch, subject: Any, before: dict[str, str
     return found
 
 
+@pytest.mark.sampled(5)
 def test_the_written_table_is_counted_once(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     """By its classes; and its rows, twice, which is what the classes' are compared with."""
     found = watched(monkeypatch, subject, {})

@@ -162,6 +162,7 @@ def assert_grows_as_promised(database: Database, folder: Path, seed: int, promis
         building.insert(rows)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["more rows", "persons", "persons' values"])
 def test_days_that_are_built_are_what_plain_python_adds(database: Database, tmp_path: Path, name: str) -> None:
     assert_grows_as_promised(database, tmp_path, 1, PROMISES[name], 3)
@@ -225,6 +226,7 @@ def test_too_many_rows_that_wait_are_said_and_nothing_more(database: Database, t
     assert "1 rows wait, more than the suppression limit 0.1 of 5: the levels do not fit" in building.said[0]
 
 
+@pytest.mark.slow
 def test_rows_of_known_persons(database: Database, tmp_path: Path) -> None:
     """They count for nobody; where values are protected they wait for good, and a null of theirs is no reason lost."""
     for name, released in (("persons", {1, 2, 3, 4, 5, 6, 7}), ("persons' values", {1, 2, 3, 4, 6, 7})):
@@ -271,6 +273,7 @@ def test_a_value_that_no_hierarchy_covers(database: Database, tmp_path: Path) ->
     assert building.failures() == ["release__labelled: kanon_sql.all_covered"]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("statement", "message"),
     [

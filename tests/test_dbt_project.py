@@ -274,6 +274,7 @@ def test_a_candidate_that_somebody_changed_is_not_published(clinic: Database, tm
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("nulls", "reason"), [("error", "age: NULL, and the spec says nulls: error"), ("suppress", "")]
 )
@@ -385,6 +386,7 @@ def test_no_project_and_no_adapter(clinic: Database, tmp_path: Path) -> None:
         dbt(kanon_sql.connect("sqlite://"), spec, project_in(tmp_path))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("value", ["", " ", "null", "NULL "])
 def test_values_that_dbt_would_read_as_null(clinic: Database, tmp_path: Path, value: str) -> None:
     (tmp_path / "sex.csv").write_text(f'f;any\nm;any\n"{value}";other\n')

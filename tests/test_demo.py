@@ -274,6 +274,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / "demo.duckdb").read_text().startswith("my notes")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("name", ["demo.yml", "hierarchies/education.csv"])
 def test_a_changed_file_is_not_overwritten(tmp_path: Path, name: str) -> None:

@@ -162,6 +162,7 @@ def agree(result: kanon_sql.Result, rows: Rows, unit: bool) -> None:
         )
 
 
+@pytest.mark.sampled(5)
 def test_every_engine_finds_the_range_of_every_size(subject: Subject, engine: Engine) -> None:
     edges = size_edges([KAnonymityModel(3), PSensitiveModel("dx", 2, 77)])
     sizes = sorted({size for edge in edges for size in (edge - 1, edge, edge + 1) if size >= 0} | {2**63 - 1})
@@ -175,7 +176,7 @@ def test_every_engine_finds_the_range_of_every_size(subject: Subject, engine: En
         subject.drop("counted")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("unit", [None, "person"])
 def test_every_engine_counts_what_python_counts(subject: Subject, engine: Engine, unit: str | None) -> None:
     subject.table("people", COLUMNS, ROWS)
@@ -188,6 +189,7 @@ def test_every_engine_counts_what_python_counts(subject: Subject, engine: Engine
         subject.drop("people")
 
 
+@pytest.mark.slow
 @examples(8)
 @given(rows=st.lists(cells, min_size=1, max_size=30), unit=st.booleans())
 def test_random_tables(rows: list[tuple[Any, ...]], unit: bool) -> None:
@@ -271,6 +273,7 @@ def test_check_counts_the_table_as_it_stands(people: Engine) -> None:
     assert result.details.lattice is None
 
 
+@pytest.mark.slow
 def test_the_lattice_is_listed_while_it_is_small(people: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = kanon_sql.Spec.from_dict({**SPEC, "search": {"algorithm": "exhaustive"}})
 

@@ -249,6 +249,7 @@ def test_what_promises_more_has_none(database: Database, changes: dict[str, Any]
 KINDS = {"age": "integer", "town": "text", "sick": "text"}
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.campaign_on("spark")
 @pytest.mark.parametrize(
     "name", ["duckdb", "postgres", "sqlite", "mariadb", "clickhouse", pytest.param("spark", marks=pytest.mark.slow)]

@@ -133,6 +133,7 @@ def clinic(moves: bool) -> list[Row]:
     return [*rows, (2, "a", "x", None), (9, "a", "x", None)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("moves", [False, True])
 def test_columns_of_which_somebody_has_several_labels_are_not_shown(database: Database, moves: bool) -> None:
     rows = clinic(moves)
@@ -163,6 +164,7 @@ def test_a_report_speaks_of_persons(database: Database) -> None:
     assert "persons by label" in str(shown["title"])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "name", ["sqlite", "postgres", *(pytest.param(n, marks=pytest.mark.slow) for n in ("mariadb", "clickhouse"))]
 )

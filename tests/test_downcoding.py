@@ -149,6 +149,7 @@ def assert_minimal_is_sound(
             assert attack.exposed == sum(own.values()), "one column tells all that there is"
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("k", "values", "labels", "known"),
     [
@@ -219,6 +220,7 @@ def test_levels_that_are_not_released_tell_nothing(database: Database) -> None:
 # --- Engines ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=engine_marks(name)) for name in SUBJECTS if name != "spark"])
 def test_every_engine_finds_the_same(name: str, database: Database) -> None:
     draw = random.Random(3)

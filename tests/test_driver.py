@@ -100,7 +100,7 @@ def test_a_search_that_is_stopped_and_continued_asks_and_finds_the_same(
     ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", ALL)
 @given(seed=seeds, monotone=st.booleans(), tiny=st.booleans())
 @settings(max_examples=60)
@@ -382,7 +382,7 @@ def unsaid(problem: Problem, items: list[Explained], running: Search, outcome: O
     tiny=st.booleans(),
 )  # fmt: skip
 @settings(max_examples=80)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(10)
 def test_every_explanation_is_true_and_complete(
     name: str, seed: int, monotone: bool, floors: bool, stop_after: int | None, tiny: bool
 ) -> None:

@@ -106,6 +106,7 @@ def said(request: pytest.FixtureRequest) -> tuple[str, dict[str, Any]]:
     return name, dict(zip(CASES, json.loads(out), strict=True))
 
 
+@pytest.mark.campaign_on("PERSONS")
 @pytest.mark.parametrize("case", CASES)
 def test_the_same_as_duckdb(case: str, said: tuple[str, dict[str, Any]]) -> None:
     name, found = said

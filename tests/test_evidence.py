@@ -88,7 +88,7 @@ def test_the_figures_are_those_of_plain_counting(rows: list[tuple[str | None, st
     assert found.passed is (met and not by_homogeneity.beyond and not finding(found, "background of s").beyond)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("sizes", "highest", "average"),
     [
@@ -203,6 +203,7 @@ def test_masked_rows_are_a_class_that_nobody_counted_in_persons(database: Databa
     assert not records.proven
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("change", "why"),
     [

@@ -186,6 +186,7 @@ def test_an_attack_that_somebody_adds_is_told_apart(tmp_path: Path) -> None:
 # --- The command line -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_it_is_written_into_a_file_and_the_exit_code_is_the_verdict(clinic: Path, tmp_path: Path) -> None:
     before = tables(clinic / "clinic.duckdb")
     result = asked(clinic, "-o", tmp_path / "evidence.html")

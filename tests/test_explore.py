@@ -128,6 +128,7 @@ def test_it_listens_on_this_machine_alone(served: Somebody) -> None:
 # --- What it answers -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_figures_are_those_of_plan_and_the_source_is_read_once(clinic_file: Path) -> None:
     spec, connect = kanon_sql.Spec.parse(TEXT), partial(kanon_sql.connect, clinic_file, read_only=True)
     with explored(connect, spec) as somebody, connect() as engine:
@@ -153,6 +154,7 @@ def test_the_figures_are_those_of_plan_and_the_source_is_read_once(clinic_file: 
         assert "1 read of the source" in plain(somebody.ask("ask", {}).text)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("path", ["ask", "more"])
 def test_an_answer_from_before_the_source_is_read_again_is_not_kept(
     path: str, clinic_file: Path, monkeypatch: pytest.MonkeyPatch
@@ -189,6 +191,7 @@ def test_what_was_asked_before_is_told_without_a_statement(served: Somebody) -> 
     assert "given before: no statement, no read of the source" in plain(answered.text)
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_fetched_late_is_not_taken_for_that_of_another_spec(clinic_file: Path) -> None:
     """A page asks on before it has fetched what it asked first, which is done by then."""
 
@@ -226,6 +229,7 @@ def test_an_answer_that_is_fetched_late_is_not_taken_for_that_of_another_spec(cl
         assert json.loads(somebody.send(somebody.visit + "export.json").text)["achieved"]["k_anonymity"]["k"] >= 30
 
 
+@pytest.mark.slow
 def test_what_one_does_not_wait_for_comes_after_it(tmp_path: Path) -> None:
     """That suppression is uneven takes a statement to tell: it comes with all the rest, and is in what is exported."""
     text = make_uneven(tmp_path / "clinic.duckdb")
@@ -320,6 +324,7 @@ def test_a_form_that_is_sent_twice_takes_a_requirement_away_once(served: Somebod
     assert "5-anonymity" in said, "the form was about two requirements, and there is one"
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_on_the_way_through_the_file_that_is_saved(served: Somebody) -> None:
     served.open()
     served.ask("ask", {"privacy.0.k": "7", "weight.1": "2.5", "limit": "7 rows", "recoding": "local:best"})
@@ -348,6 +353,7 @@ def test_reports_are_exported_as_the_command_line_writes_them(served: Somebody) 
     assert (result["verb"], result["verdict"]) == ("plan", "pass")
 
 
+@pytest.mark.slow
 def test_candidates_and_the_curve_are_those_of_compare(served: Somebody) -> None:
     served.open()
     assert served.ask("candidates", {}).status == 422
@@ -401,6 +407,7 @@ def test_nothing_is_published_unless_that_was_allowed(served: Somebody, clinic_f
     assert "Publish the release" not in served.send(served.visit).text
 
 
+@pytest.mark.slow
 def test_what_is_published_is_what_the_page_shows(tmp_path: Path) -> None:
     """Another tab of the same address moved a control: the first one still shows the answer of before."""
     make_clinic(tmp_path / "clinic.duckdb")
@@ -420,6 +427,7 @@ def test_what_is_published_is_what_the_page_shows(tmp_path: Path) -> None:
         assert "Published: the release meets" in plain(somebody.ask("publish", {"asked": lax}).text)
 
 
+@pytest.mark.slow
 def test_publishing_is_what_anonymize_does(tmp_path: Path) -> None:
     make_clinic(tmp_path / "clinic.duckdb")
     with explored(
@@ -441,6 +449,7 @@ def test_publishing_is_what_anonymize_does(tmp_path: Path) -> None:
     assert sorted(name for (name,) in left) == ["kanon_sql_manifest", "kanon_sql_scratch"]
 
 
+@pytest.mark.slow
 def test_no_answer_of_a_whole_walk_holds_what_few_rows_have(tmp_path: Path) -> None:
     """A planted name, diagnosis, age and ZIP code, each of one row, from the unknown table to the published release."""
     make_clinic(tmp_path / "clinic.duckdb")
@@ -518,6 +527,7 @@ def test_so_many_pages_are_open_and_the_oldest_goes(clinic_file: Path) -> None:
         assert somebody.ask("ask", {}).status == 200
 
 
+@pytest.mark.slow
 def test_a_question_that_nobody_waits_for_any_more_is_stopped(clinic_file: Path) -> None:
     """Controls that are moved on and on: the last answer comes, and those before it are not worked on to their end."""
     stopped = []
@@ -546,6 +556,7 @@ def test_a_question_that_nobody_waits_for_any_more_is_stopped(clinic_file: Path)
         assert len(stopped) >= 5
 
 
+@pytest.mark.slow
 def test_a_search_that_was_stopped_is_begun_again_when_it_is_asked_for(clinic_file: Path) -> None:
     def slow() -> kanon_sql.Engine:
         engine = kanon_sql.connect(clinic_file, read_only=True)
@@ -576,6 +587,7 @@ def test_a_search_that_was_stopped_is_begun_again_when_it_is_asked_for(clinic_fi
         assert "this is the best so far" not in somebody.ask("ask", {}).text
 
 
+@pytest.mark.slow
 def test_what_reads_the_source_can_be_stopped_as_well(clinic_file: Path) -> None:
     begun = threading.Event()
 

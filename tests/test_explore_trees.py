@@ -226,6 +226,7 @@ def test_a_table_with_too_many_values_is_not_drawn(tmp_path: Path) -> None:
 # --- Certificates --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_is_certified_is_verified_by_the_command_that_is_shown(tmp_path: Path) -> None:
     make_clinic(tmp_path / "clinic.duckdb")
     with explored(
@@ -294,6 +295,7 @@ def test_nothing_is_written_outside_of_where_the_server_was_started(tmp_path: Pa
     assert not list(outside.iterdir())
 
 
+@pytest.mark.slow
 def test_a_certificate_that_is_being_made_is_stopped(tmp_path: Path) -> None:
     make_clinic(tmp_path / "clinic.duckdb")
     slow = False
@@ -428,6 +430,7 @@ def test_the_wheel_holds_the_page(tmp_path: Path) -> None:
     assert said.stdout.startswith(f"Warnings {tmp_path}"), said.stderr
 
 
+@pytest.mark.slow
 def test_no_answer_holds_what_few_rows_have(tmp_path: Path) -> None:
     """A planted ZIP code and name of one row: on every new address, before and after the release, and when refused."""
     make_clinic(tmp_path / "clinic.duckdb")

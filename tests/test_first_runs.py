@@ -59,6 +59,7 @@ def publish_at_once(subject: Subject, start: threading.Barrier, number: int, err
         engine.close()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("rounds", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_all_first_runs_publish(subject: Subject, rounds: int) -> None:
     for _ in range(rounds):

@@ -45,6 +45,7 @@ def silent(engine: Any, query: str, secret: str = "Planted") -> None:
 # --- DuckDB ---
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "make",
     ["CREATE MACRO sum(x) AS 1000", "CREATE TEMP MACRO count(x) AS 1000",
@@ -136,6 +137,7 @@ def test_a_macro_that_is_committed_after_a_listing_is_found(database: Database) 
         kanon_sql.check(database.engine, spec(), "people")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("who", ["another connection", "the same", "the same, in its transaction"])
 def test_a_macro_made_between_two_runs_is_found(database: Database, who: str) -> None:
     database.table("people", ["q", "s"], ROWS * 2)
@@ -249,6 +251,7 @@ def mariadb() -> Iterator[Subject]:
 SHADOWS = ("count", "sum", "floor", "ln", "coalesce", "min", "max", "abs", "char_length", "trim", "lower", "substring")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.xdist_group("mariadb")
 @pytest.mark.parametrize("space", [False, True])
 def test_mariadb_calls_its_own_functions(mariadb: Subject, space: bool) -> None:
@@ -328,6 +331,7 @@ def clickhouse() -> Iterator[Subject]:
         yield made
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.xdist_group("clickhouse")
 @pytest.mark.parametrize("name", ["COUNT", "SUM", "FLOOR", "LN", "countIf"])
 def test_a_function_of_clickhouse_in_other_letters_is_refused(clickhouse: Subject, name: str) -> None:

@@ -110,6 +110,7 @@ def assert_promised(database: Database, rows: Sequence[Sequence[Any]], k: int, *
     assert kanon_sql.check(database.engine, wanted).passed
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000), st.integers(5, 24), st.integers(4, 30), st.integers(2, 4))
 @examples(2)
 def test_every_record_has_k_matches(shared_database: Database, seed: int, size: int, width: int, k: int) -> None:
@@ -147,6 +148,7 @@ def test_it_loses_less_than_classes_and_more_than_rows_alone(visits: Database) -
     assert not kanon_sql.check(visits.engine, spec(privacy=[{"k_anonymity": 3}], recoding="local")).passed
 
 
+@pytest.mark.slow
 def test_rounds_that_end_early_leave_the_local_recoding(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(widening, "MOST_WIDENINGS", 0)
     result = kanon_sql.anonymize(visits.engine, asked())
@@ -179,6 +181,7 @@ def test_rows_that_cost_more_than_classes_are_not_released(
     assert result.mean_loss == pytest.approx(result.recoding["tried"]["local"]["mean_loss"])
 
 
+@pytest.mark.slow
 def test_rows_of_a_record_with_too_few_matches_are_not_published(
     visits: Database,
     monkeypatch: pytest.MonkeyPatch,
@@ -190,6 +193,7 @@ def test_rows_of_a_record_with_too_few_matches_are_not_published(
     assert "visits_release" not in visits.tables()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("module", "limit", "message"),
     [

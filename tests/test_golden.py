@@ -62,7 +62,7 @@ QUICK = ("duckdb",)
 """Dialects whose every statement is rendered by default; the others take minutes together."""
 
 
-@pytest.mark.campaign_on("mysql", "redshift", "databricks")
+@pytest.mark.campaign_on("mysql", "redshift", "databricks", "sqlite", "mariadb", "clickhouse", "spark")
 @pytest.mark.parametrize(
     "dialect",
     [

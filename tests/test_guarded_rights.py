@@ -102,6 +102,7 @@ def test_a_reader_in_postgres_sees_the_view_alone() -> None:
         assert "does not exist" in reader.try_to("SELECT * FROM shown WHERE who = 'p1'")
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("mariadb views")
 def test_a_reader_in_mariadb_sees_the_view_alone() -> None:
     with subject_of("mariadb") as subject, published(subject) as expected:
@@ -131,6 +132,7 @@ def test_a_reader_in_mariadb_sees_the_view_alone() -> None:
         assert all(whole.startswith(answer[:-1]) or "Sort aborted" in answer for answer in answers)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["duckdb", "sqlite", "postgres", "mariadb"])
 def test_a_condition_of_a_reader_changes_no_class(name: str) -> None:
     """On labels, on sensitive values, in joins and in aggregates: always a selection of what the view shows."""
@@ -150,6 +152,7 @@ def test_a_condition_of_a_reader_changes_no_class(name: str) -> None:
         assert count <= len(everything)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "sql"),
     [
@@ -230,6 +233,7 @@ def test_no_session_in_postgres_makes_other_classes() -> None:
         subject.drop("people")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.xdist_group("mariadb views")
 @pytest.mark.parametrize(
     ("unit", "asked"),
@@ -260,6 +264,7 @@ def test_no_session_in_mariadb_sorts_by_the_beginning_of_a_text(unit: str | None
         subject.drop("people")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.xdist_group("mariadb views")
 @pytest.mark.parametrize(("kind", "why"), [("TIMESTAMP", "time_zone"), ("CHAR(30)", "sql_mode")])
 def test_no_session_in_mariadb_makes_other_labels(kind: str, why: str) -> None:

@@ -235,6 +235,8 @@ def refill(subject: Subject, rows: Sequence[tuple[Any, ...]]) -> None:
     subject.execute(f"INSERT INTO people VALUES {values}")
 
 
+@pytest.mark.campaign_on("spark")
+@pytest.mark.sampled(4)
 def test_every_engine_shows_the_same(subject: Subject) -> None:
     """With both kinds of hierarchy, persons and a requirement on values; after a change, too; no scratch is left."""
     rows = people(5, 90)
@@ -266,7 +268,7 @@ TYPED = {
 
 
 @pytest.mark.campaign_on("spark")
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_every_type_is_labelled_as_in_a_table(subject: Subject) -> None:
     """At the same levels, a table of the same rows holds the same labels, also of NULL and of negative numbers."""
     draw = random.Random(3)
@@ -312,6 +314,7 @@ def test_every_type_is_labelled_as_in_a_table(subject: Subject) -> None:
     subject.drop("shown", "VIEW")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.campaign_on("spark")
 def test_its_order_is_that_of_what_it_shows(subject: Subject) -> None:
     """The source's own order would tell who came last: rows of one class are in no order but that of their values."""
@@ -322,6 +325,7 @@ def test_its_order_is_that_of_what_it_shows(subject: Subject) -> None:
         assert [tuple(map(str, row)) for row in subject.rows("shown")] == first
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.campaign_on("spark")
 def test_it_replaces_its_own_and_nothing_else(subject: Subject) -> None:
     rows = people(5, 90)
@@ -448,6 +452,7 @@ def test_its_text_tells_of_no_rare_value(database: Database) -> None:
     assert any("lists the 3 values" in note for note in result.notes)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["duckdb", pytest.param("mariadb", marks=pytest.mark.xdist_group("mariadb views"))])
 def test_a_view_that_fails_its_examination_is_dropped(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where DDL rolls back the earlier view stays; elsewhere there is none."""
@@ -486,6 +491,7 @@ def test_a_view_whose_publishing_was_cut_off_is_settled(database: Database) -> N
     assert [item.state for item in clean(database.engine, drop=True).objects] == ["settled"]
 
 
+@pytest.mark.slow
 def test_the_command_line_publishes_and_renders_it(clinic: Path) -> None:
     text = Path("spec.yml").read_text()
     Path("spec.yml").write_text(re.sub(r"release: .*", "release: {view: shown, accept_sequence_risk: true}", text))

@@ -370,6 +370,7 @@ def test_free_suppression_is_no_reason_to_stop(name: str, seed: int) -> None:
 # --- random numbers -----------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", RANDOM)
 def test_a_seed_repeats_a_search(name: str) -> None:
     problem = wide_problem(monotone=True, staged=True)
@@ -441,7 +442,7 @@ def huge_question() -> tuple[Question, Callable[[Node], Verdict]]:
     return question, answer
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "greedy")) for name in sorted(HEURISTICS)]
 )

@@ -155,6 +155,7 @@ def test_counts_labels_and_files_are_those_of_a_recount(
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\ufeff\x00"), max_size=5)
 
 
+@pytest.mark.slow
 @given(
     paths=st.lists(st.tuples(texts, st.sampled_from(["a", "b;", "c,"])), min_size=1, unique_by=lambda row: row[0]),
     style=st.sampled_from(["arx", "csv"]),

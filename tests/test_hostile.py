@@ -118,7 +118,7 @@ def published(database: Database, question: kanon_sql.Spec, name: str = "visits_
 
 
 @pytest.mark.parametrize("name", [*NAMES, *(pytest.param(name, marks=pytest.mark.slow) for name in OUR_NAMES)])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(21)
 def test_a_name_may_be_anything(database: Database, name: str) -> None:
     """As source, release, quasi-identifier, and beside others as sensitive, kept and identifying column."""
     sensitive, kept, secret = f"{name} s", f"{name}.k", f"{name}_i"
@@ -193,6 +193,7 @@ def test_names_that_differ_in_case_only_are_the_databases_business(database: Dat
         kanon_sql.plan(database.engine, spec())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("qualified", ["other.visits", '"odd.schema"."odd ""table"', "memory.main.visits"])
 def test_qualified_names(database: Database, qualified: str) -> None:
     """A release beside its source in another schema, with its scratch and its manifest."""
@@ -283,6 +284,7 @@ def test_a_source_that_does_not_exist(database: Database, missing: str) -> None:
 # --- values ----------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("hierarchy", ["value", "file", "tree", "table", "sql"])
 def test_values_may_be_anything(database: Database, tmp_path: Path, hierarchy: str) -> None:
     """Every value is its own class at level 0 and comes out as it went in; nothing of it is executed."""
@@ -335,6 +337,7 @@ def test_hostile_values_in_no_message(database: Database) -> None:
     assert "lanted" not in str(caught.value)
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(
     ("kind", "rows"),
     [
@@ -416,6 +419,7 @@ def test_checking_a_table_without_rows(database: Database) -> None:
         assert "no rows" in result.message
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_one_column(database: Database, algorithm: str) -> None:
     database.table("visits", ["q"], [("a",), ("a",), ("b",)])
@@ -443,7 +447,7 @@ def wide(database: Database, alike: bool) -> kanon_sql.Spec:
     return spec(quasi_identifiers=dict.fromkeys(names), privacy=[{"k_anonymity": 5}])
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("algorithm", "alike"), [*((algorithm, False) for algorithm in ALGORITHMS), ("incognito", True), ("optimal", True)]
 )
@@ -477,6 +481,7 @@ def people(database: Database) -> None:
     database.table("people", ["q", "s"], PEOPLE)
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(
     "source",
     [
@@ -514,6 +519,7 @@ def test_what_is_not_one_query_is_refused(database: Database, query: str) -> Non
     assert len(database.rows("people")) == 4
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "name", ["people.parquet", "people.csv", "PEOPLE.CSV", "it's, a {{ file }}; --.csv", "p.csv.gz"]
 )

@@ -106,6 +106,7 @@ def test_every_column_stands_in_the_text_with_a_reason(clinic: Engine) -> None:
         assert "#" in "".join(lines[0])
 
 
+@pytest.mark.slow
 def test_the_suggested_spec_runs(connection: duckdb.DuckDBPyConnection) -> None:
     text, spec = written(connection, ADULT)
     result = anonymize(connect(connection), spec)
@@ -260,6 +261,7 @@ def test_hostile_names(connection: duckdb.DuckDBPyConnection) -> None:
     assert len(text.splitlines()) == len(text.split("\n")) - 1, "no name breaks a line"
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), min_size=1, max_size=12))
 def test_any_name(engine: Engine, connection: duckdb.DuckDBPyConnection, name: str) -> None:
@@ -315,6 +317,7 @@ def test_a_missing_table(engine: Engine, table: str) -> None:
         init(engine, table)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 @pytest.mark.parametrize("stem", ["visits", "o'dd, {na}me: #1"])
 def test_a_file(connection: duckdb.DuckDBPyConnection, tmp_path: Path, stem: str, ending: str) -> None:
@@ -376,6 +379,7 @@ def test_no_value_of_the_table_is_in_the_text(connection: duckdb.DuckDBPyConnect
     assert "under 1% NULL" in text, "a single row without a value is not counted"
 
 
+@pytest.mark.slow
 def test_two_passes_and_two_rows(clinic: Engine) -> None:
     _, meter = metered(clinic, "visits", largest_combination=0)
     assert meter.source_scans == 2

@@ -32,6 +32,7 @@ def unit_of(table: str) -> tuple[str | None, str]:
     return Spec.parse(text).unit, text
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", ["nr", "idcode", "SEQN", "hhid", "panel_id", "pid", "x"])
 def test_a_panel_by_its_rows(name: str) -> None:
     unit, text = unit_of(PANEL.replace("nr", name))
@@ -124,6 +125,7 @@ HOUSEHOLDS = """
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("persons", "days"), [(60, 90), (80, 300), (20, 40), (12, 600)])
 def test_a_diary_of_more_days_than_persons(persons: int, days: int) -> None:
     table = DIARY.format(name="subject_nr" if persons < 50 else "who", persons=persons, days=days)
@@ -132,6 +134,7 @@ def test_a_diary_of_more_days_than_persons(persons: int, days: int) -> None:
     assert "day" in Spec.parse(text).quasi_identifiers
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "member"), [("hhid", "pnum"), ("a", "b"), ("household_nr", "line")])
 def test_a_household_with_few_large_ones(name: str, member: str) -> None:
     """Most households lack most of the numbers that members may have: few pairs of all occur."""
@@ -144,6 +147,7 @@ def test_a_panel_that_most_leave_early() -> None:
     assert unit_of(rows.format(PANEL.replace("range(60)", "range(400)")))[0] == "nr"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("who", "when"),
     [("store", "day"), ("product_code", "month"), ("sensor", "day")],

@@ -142,7 +142,7 @@ def released_by(subject: Subject, spec: Spec) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_every_engine_releases_what_safe_harbor_allows(subject: Subject, engine: Engine) -> None:
     """Row by row: nothing but the record's number is needed to say what may stay of it."""
     _, spec = drafted(engine, **SAFE, identifiers=["record"], quasi_identifiers=list(allowed(BLANK)))
@@ -193,6 +193,7 @@ def test_what_safe_harbor_makes_of_columns(connection: duckdb.DuckDBPyConnection
     assert "What this is not" in text
 
 
+@pytest.mark.slow
 def test_a_release_of_the_draft_as_it_stands(connection: duckdb.DuckDBPyConnection) -> None:
     """Recoded locally, labels differ from row to row; none says more than the rule allows."""
     engine = kanon_sql.connect(connection)
@@ -212,6 +213,7 @@ def test_a_release_of_the_draft_as_it_stands(connection: duckdb.DuckDBPyConnecti
             assert (int(high) <= 90) if name == "age" else (int(high) > YEAR - 89), (low, high)
 
 
+@pytest.mark.slow
 def test_no_table_of_populations_no_digits(connection: duckdb.DuckDBPyConnection) -> None:
     text, spec = drafted(kanon_sql.connect(connection), preset="hipaa-safe-harbor")
     assert "zip" in spec.identifiers
@@ -226,6 +228,7 @@ def test_a_number_is_no_zip_code(connection: duckdb.DuckDBPyConnection) -> None:
     assert "leading zeros" in text
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("table", "problem"),
     [
@@ -240,6 +243,7 @@ def test_tables_that_are_none_of_populations(connection: duckdb.DuckDBPyConnecti
         drafted(kanon_sql.connect(connection), **SAFE)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "roles", [{"keep": ["birth_date"]}, {"sensitive": ["admission_date"]}, {"quasi_identifiers": ["age", "city"]}]
 )
@@ -311,6 +315,7 @@ def test_the_maximum_risk_of_0070(connection: duckdb.DuckDBPyConnection) -> None
     assert drafted(engine, preset="ema-0070", k=20)[1].privacy[0].to_dict() == {"k_anonymity": {"k": 20}}
 
 
+@pytest.mark.slow
 def test_the_three_questions_of_wp216(connection: duckdb.DuckDBPyConnection) -> None:
     engine = kanon_sql.connect(connection)
     text, spec = drafted(engine, preset="gdpr-wp216")
@@ -324,6 +329,7 @@ def test_the_three_questions_of_wp216(connection: duckdb.DuckDBPyConnection) -> 
     assert kanon_sql.plan(engine, Spec.parse(closer)).passed, "the line that the comment proposes"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_a_preset_reads_no_value(preset: str, connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("UPDATE patients SET zip = '55555', city = 'Zanzibar' WHERE record = 0")

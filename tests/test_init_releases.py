@@ -39,7 +39,7 @@ def columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, l
     return {name: [row[0] for row in relation.select(f'"{name}"').fetchall()] for name in relation.columns}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_release_that_an_analyst_can_use(shape: str, connection: duckdb.DuckDBPyConnection) -> None:
     spec = published(connection, shape)
@@ -121,6 +121,7 @@ def test_combinations_that_nobody_asked_for(connection: duckdb.DuckDBPyConnectio
     assert Spec.parse(few).recoding.method == "full_domain"
 
 
+@pytest.mark.slow
 def test_few_columns_are_more_than_one(connection: duckdb.DuckDBPyConnection) -> None:
     """A survey of measures: with names that say nothing, the likeliest are taken, those with few values first."""
     connection.execute(
@@ -132,6 +133,7 @@ def test_few_columns_are_more_than_one(connection: duckdb.DuckDBPyConnection) ->
     assert kanon_sql.anonymize(kanon_sql.connect(connection), spec).passed
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("values", "low", "high"),
     [

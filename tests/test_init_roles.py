@@ -51,6 +51,7 @@ def said(engine: Any, table: str, **roles: Any) -> tuple[str, Spec]:
     return text, Spec.parse(text)
 
 
+@pytest.mark.slow
 def test_roles_that_are_named(engine: Any) -> None:
     text, spec = said(
         engine,
@@ -73,6 +74,7 @@ def test_roles_that_are_named(engine: Any) -> None:
     assert kanon_sql.plan(engine, Spec.from_dict({**spec.to_dict(), "recoding": "full_domain"})).passed
 
 
+@pytest.mark.slow
 def test_what_is_not_named_is_suggested(engine: Any) -> None:
     _, alone = said(engine, "panel")
     _, spec = said(engine, "panel", sensitive=["occupation"])
@@ -136,6 +138,7 @@ def test_a_unit_may_be_an_identifier(engine: Any) -> None:
 COLUMNS = ["year", "race", "educ", "exper", "married", "union_member", "lwage", "occupation"]
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(roles=st.lists(st.sampled_from(["quasi", "sensitive", "identifiers", "keep", None]), min_size=8, max_size=8))
 def test_any_roles(engine: Any, roles: list[str | None]) -> None:
@@ -235,6 +238,7 @@ def converse(directory: Path, answers: list[str], *options: str, table: str = "p
     return process.returncode, re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown), spec
 
 
+@pytest.mark.slow
 def test_a_conversation(directory: Path) -> None:
     code, shown, text = converse(directory, ["\n", "race, educ\n", "occupation\n", "exper\n", "7\n"])
     assert code == 0, shown
@@ -249,6 +253,7 @@ def test_a_conversation(directory: Path) -> None:
     assert "Traceback" not in shown
 
 
+@pytest.mark.slow
 def test_empty_answers_take_what_is_suggested(directory: Path, engine: Any) -> None:
     code, shown, text = converse(directory, ["\n"] * 5)
     assert code == 0, shown
@@ -256,6 +261,7 @@ def test_empty_answers_take_what_is_suggested(directory: Path, engine: Any) -> N
     assert told.to_dict() == suggested.to_dict()
 
 
+@pytest.mark.slow
 def test_an_answer_that_cannot_be_is_asked_for_again(directory: Path) -> None:
     unit, quasi, number = ["nnr\n", "nr,race\n", "-\n"], ["-\n", "rac\n", "race,nr\n"], ["one\n", "1\n", "6\n"]
     answers = [*unit, *quasi, "-\n", "-\n", *number]
@@ -273,6 +279,7 @@ def test_an_answer_that_cannot_be_is_asked_for_again(directory: Path) -> None:
     assert set(spec.quasi_identifiers) == {"race", "nr"}
 
 
+@pytest.mark.slow
 def test_roles_that_were_given_are_the_defaults(directory: Path) -> None:
     options = ["--quasi-identifiers", "race", "--keep", "lwage", "--identifiers", "year", "--k", "8", "--unit", "nr"]
     code, shown, text = converse(directory, ["\n"] * 5, *options)
@@ -284,12 +291,14 @@ def test_roles_that_were_given_are_the_defaults(directory: Path) -> None:
     assert spec.privacy[0].to_dict() == {"k_anonymity": {"k": 8}}
 
 
+@pytest.mark.slow
 def test_a_preset_is_followed_whatever_is_answered(directory: Path) -> None:
     code, shown, text = converse(directory, ["\n", "\n", "\n", "\n", "5\n"], "--preset", "ema-0070")
     assert (code, text) == (2, ""), shown
     assert "ema-0070 asks for at least 12, got 5" in shown
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("key", ["\x03", "\x04"])
 def test_who_leaves_gets_no_spec(directory: Path, key: str) -> None:
     """Ctrl-C and Ctrl-D."""

@@ -12,6 +12,7 @@ import pytest
 from kanon_sql.cli.interrupts import interrupts
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no signal can be sent to a thread there")
 def test_a_signal_that_came_before_a_wait_ends_the_wait() -> None:
     """As one that comes between a question and the wait for its answer: the system ends no wait for it.

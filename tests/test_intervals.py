@@ -35,6 +35,7 @@ def test_labels_of_numbers_are_open_at_the_ends(database: Database) -> None:
     assert released(database, planned({"q": None})) == ["30", "< 20", "> 30", "[20, 30)"]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("values", "labels"),
     [
@@ -66,6 +67,7 @@ def test_labels_of_a_file_are_its_first_and_last_value_in_its_order(database: Da
     assert released(database, planned({"q": {"file": str(tmp_path / "h.csv")}})) == ["master..doctor", "none..school"]
 
 
+@pytest.mark.slow
 def test_a_tree_and_a_table_have_orders_too(database: Database) -> None:
     database.table("people", {"q": "VARCHAR"}, [["b"], ["10"], ["9"], ["a"]])
     tree = {"tree": {"x": ["b", "9"], "y": ["10", "a"]}}
@@ -88,6 +90,7 @@ def test_null_is_apart_from_every_interval(database: Database) -> None:
     assert released(database, planned({"q": None})) == [None, "not NULL"]
 
 
+@pytest.mark.slow
 def test_domains_of_one_shape_have_a_statement_each(database: Database) -> None:
     """No domain gets the labels of another, though the three differ in nothing but their values."""
     values = {"a": (1, 2, 3, 4), "b": (10, 20, 30, 40), "c": (100, 200, 300, 400)}
@@ -115,7 +118,7 @@ NULLS = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("style", "metric", "k"), [("drop", "loss", 2), ("mask", "discernibility", 3)])
 @pytest.mark.parametrize("nulls", ["value", "suppress"])
 def test_metrics_with_nulls(database: Database, tmp_path: Path, nulls: str, style: str, metric: str, k: int) -> None:
@@ -151,7 +154,7 @@ def said_of_planted(database: Database, spec: kanon_sql.Spec) -> str:
 
 @pytest.mark.parametrize("kind", PLANTED)
 @pytest.mark.parametrize(("form", "how"), [("rule", "outlier"), ("file", "outlier"), ("rule", "null")])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 def test_nothing_says_what_only_a_suppressed_row_has(
     database: Database, tmp_path: Path, kind: str, form: str, how: str
 ) -> None:
@@ -190,6 +193,7 @@ def test_suppressed_rows_do_not_outweigh_released_ones(database: Database) -> No
     assert {row[0] for row in database.rows("people_release")} == {"<= 7"}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("form", "labels"), [("rule", {"< 8", "8"}), ("file", {"6..7", "8"})])
 def test_a_suppressed_value_inside_a_released_interval_is_not_in_its_label(
     database: Database, tmp_path: Path, form: str, labels: set[str]
@@ -205,6 +209,7 @@ def test_a_suppressed_value_inside_a_released_interval_is_not_in_its_label(
     assert {row[0] for row in database.rows("people_release")} == labels
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("other", [1_000, 4_711, 2_000_000])
 def test_the_release_does_not_depend_on_which_value_is_suppressed(database: Database, other: int) -> None:
     """Nothing can be learned of it but that it fits in no class: the same labels, whatever it is."""

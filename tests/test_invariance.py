@@ -199,6 +199,7 @@ def versions(draw: st.DrawFn) -> Rows:
     return rows
 
 
+@pytest.mark.slow
 @examples(40)
 @given(versions(), versions(), st.integers(1, 3), st.booleans())
 def test_the_definition(shared_database: Database, before: Rows, now: Rows, m: int, alike: bool) -> None:

@@ -199,12 +199,14 @@ def try_sequence(database: Database, m: int, versions: Sequence[Mapping[str, Per
     return count
 
 
+@pytest.mark.slow
 @examples(5)
 @given(sequences())
 def test_random_sequences(shared_database: Database, problem: tuple[int, list[dict[str, Person]]]) -> None:
     try_sequence(shared_database, *problem)
 
 
+@pytest.mark.slow
 @examples(4)
 @given(sequences())
 def test_random_sequences_with_ranges(shared_database: Database, problem: tuple[int, list[dict[str, Person]]]) -> None:
@@ -221,6 +223,7 @@ def test_many_random_sequences(
     try_sequence(shared_database, *problem, **({"ranges": ["age"]} if ranged else {}))
 
 
+@pytest.mark.slow
 def test_larger_tables_are_split_by_halves(database: Database) -> None:
     """Hundreds of persons, of whom a third go and others come in every release; some come again."""
     everybody = {
@@ -240,6 +243,7 @@ def test_larger_tables_are_split_by_halves(database: Database) -> None:
     assert result.mean_loss < 0.5, "who is together is near"
 
 
+@pytest.mark.slow
 def test_a_person_who_comes_again_is_held_to_their_values(database: Database) -> None:
     """Nobody forgets the release before the last one."""
     a, b, c = ((30, "941", value) for value in "abc")
@@ -251,6 +255,7 @@ def test_a_person_who_comes_again_is_held_to_their_values(database: Database) ->
     assert {disease for own, _, _, disease, _ in released(database) if own == number} == {"a", "b"}
 
 
+@pytest.mark.slow
 def test_buckets_of_fewer_values_are_balanced_first(database: Database) -> None:
     """Two buckets lack one value that one new person has."""
     history_of(database, {"b": "", "c": "q", "d": "r"}, {"a": "p", "b": ""})
@@ -309,6 +314,7 @@ def test_a_counterfeit_takes_the_place_of_somebody_else(database: Database) -> N
     assert labels[number["r"]] == ("[80, 90)", "951")
 
 
+@pytest.mark.slow
 def test_the_same_table_again_has_the_same_classes_values(database: Database) -> None:
     people(database, {f"p{i}": (i, "941", "abc"[i % 3]) for i in range(12)})
     found = [kanon_sql.anonymize(database.engine, asked()) for _ in range(3)]
@@ -431,6 +437,7 @@ def test_a_history_of_something_else_is_refused(database: Database) -> None:
         kanon_sql.anonymize(database.engine, asked())
 
 
+@pytest.mark.slow
 def test_a_history_that_another_run_extends_stops_this_one(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     people(database, TWO)
     assert kanon_sql.anonymize(database.engine, asked()).passed
@@ -474,7 +481,7 @@ INTERNAL, WRITTEN, HISTORY = "release/invariant/internal", "release/copy", "rele
         (HISTORY, "UPDATE {table} SET disease = 'c' WHERE name = 'p0'", "2 persons' classes have other values"),
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(18)
 def test_what_is_not_so_is_not_published(
     database: Database, monkeypatch: pytest.MonkeyPatch, template: str, change: str, why: str
 ) -> None:
@@ -496,7 +503,7 @@ def test_what_is_not_so_is_not_published(
     assert sorted(database.rows("history"), key=str) == before
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("label", ["[1, 2]", "<= 0", ">= 7", "0", "not NULL or NULL", "[0, 7]"])
 def test_a_range_that_is_not_true_is_not_published(
     database: Database, monkeypatch: pytest.MonkeyPatch, label: str

@@ -249,7 +249,7 @@ def three_levels() -> kanon_sql.Spec:
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(40)
 def test_a_statement_that_loses_rows_gives_no_verdict(
     database: Engine, harmed: Callable[[Harm], None], case: str
 ) -> None:

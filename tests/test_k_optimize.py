@@ -300,7 +300,7 @@ def test_a_limit_that_takes_nothing_away_is_not_mentioned(database: Database) ->
 TREE = {"tree": {"x": ["1"], "y": ["2"]}}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     "requirement",
     [
@@ -347,6 +347,7 @@ def test_metrics_with_bounds_are_those_that_the_spec_takes() -> None:
     assert {name for name, metric in METRICS.items() if metric.least_costs(2, ["z0"])} == set(_BOUNDED)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("privacy", "unit", "limit", "refused"),
     [
@@ -382,6 +383,7 @@ def test_levels_cannot_be_explained(database: Database) -> None:
 # --- Persons, budgets, results -----------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("several", [False, True])
 def test_persons_are_counted_once(database: Database, several: bool) -> None:
     """Two rows of one person are one person, whether in one class or in two."""

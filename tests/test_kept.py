@@ -87,6 +87,7 @@ def test_new_rows_by_hand(visits: Database) -> None:
     jsonschema.validate(result.to_dict(), result_schema())
 
 
+@pytest.mark.slow
 def test_a_class_that_violates_is_suppressed_within_the_limit(visits: Database) -> None:
     kanon_sql.anonymize(visits.engine, spec())
     result = applied(visits, "aaab")
@@ -185,7 +186,7 @@ DIFFERENCES: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("changes", "said"), DIFFERENCES)
 def test_other_columns_and_hierarchies_are_refused(visits: Database, changes: dict[str, Any], said: str) -> None:
     kanon_sql.anonymize(visits.engine, spec())
@@ -217,6 +218,7 @@ def test_weights_limits_and_thresholds_may_differ(visits: Database) -> None:
     assert applied(visits, "aaabb", other).rows["suppressed"] == 2
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "make"),
     [("learned", None), ("learned", "CREATE TABLE learned (a int)"), ("visits_release", None), ("visits", None)],
@@ -253,6 +255,7 @@ def test_its_own_is_replaced(visits: Database) -> None:
     assert clean(visits.engine, drop=False).objects == ()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("in_steps", [False, True])
 def test_a_failure_leaves_the_release_and_says_so(
     visits: Database, monkeypatch: pytest.MonkeyPatch, in_steps: bool
@@ -405,6 +408,7 @@ def test_random_classes_against_an_oracle(database: Database, monkeypatch: pytes
     assert max(rounds) == most + 1 if most < MOST_ROUNDS else max(rounds) > 2
 
 
+@pytest.mark.slow
 def test_a_ledger_is_about_one_source(visits: Database) -> None:
     used = spec(recoding={"keep": "learned"}, ledger="kanon_ledger")
     assert kanon_sql.anonymize(visits.engine, used).passed

@@ -253,6 +253,7 @@ def applied(database: Database, ages: Any, asked: kanon_sql.Spec | None = None, 
     return Counter(row[0] for row in database.rows("new_release")) if result.passed else result.message
 
 
+@pytest.mark.slow
 def test_what_is_kept_are_the_cuts(visits: Database) -> None:
     result = kanon_sql.anonymize(visits.engine, simple())
     assert "the recoding is kept in learned: 3 cuts, whose values are as sensitive as the source's" in result.notes
@@ -261,7 +262,7 @@ def test_what_is_kept_are_the_cuts(visits: Database) -> None:
     assert visits.tables() == ["kanon_sql_manifest", "kanon_sql_scratch", "learned", "visits", "visits_release"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("ages", "released"),
     [
@@ -283,6 +284,7 @@ def test_new_rows_by_hand(visits: Database, ages: Any, released: dict[str | None
     assert applied(visits, ages) == released
 
 
+@pytest.mark.slow
 def test_a_class_that_neither_side_of_a_cut_could_be_is_divided_no_more(database: Database) -> None:
     """By the second column both halves would have two illnesses; the first cut is by the other one."""
     types = {"x": "INTEGER", "y": "INTEGER", "s": "VARCHAR"}
@@ -296,6 +298,7 @@ def test_a_class_that_neither_side_of_a_cut_could_be_is_divided_no_more(database
     assert {row[:2] for row in database.rows("new_release")} == {("*", "*")}
 
 
+@pytest.mark.slow
 def test_reports_say_that_cuts_were_kept(visits: Database) -> None:
     kanon_sql.anonymize(visits.engine, simple())
     visits.table("new", {"age": "INTEGER"}, [(10,), (12,), (35,), (99,)])
@@ -310,6 +313,7 @@ def test_new_numbers_by_hand(visits: Database) -> None:
     assert applied(visits, (5, 19, 29, 25, 35, 39, 99, 45), simple(MEANS)) == {12: 2, 27: 2, 37: 2, 72: 2}
 
 
+@pytest.mark.slow
 def test_a_cut_before_null_leaves_all_values_below(database: Database) -> None:
     """The upper side had NULL alone: a value that is higher than all others is still none of them."""
     for recoding, released in ((KEEP, {"not NULL": 4, None: 2}), (MEANS, {26: 4, None: 2})):
@@ -320,6 +324,7 @@ def test_a_cut_before_null_leaves_all_values_below(database: Database) -> None:
         assert applied(database, (1, 2, 3, 99, None, None), asked) == released
 
 
+@pytest.mark.slow
 def test_rows_that_violate_together_are_not_released(visits: Database) -> None:
     for recoding in (KEEP, MEANS):
         kanon_sql.anonymize(visits.engine, simple(recoding))
@@ -327,6 +332,7 @@ def test_rows_that_violate_together_are_not_released(visits: Database) -> None:
         assert "new_release" not in visits.tables()
 
 
+@pytest.mark.slow
 def test_no_cut_is_kept_where_none_is_made(database: Database) -> None:
     database.table("visits", {"age": "INTEGER"}, [(10,), (11,)])
     for recoding in (KEEP, MEANS):
@@ -335,7 +341,7 @@ def test_no_cut_is_kept_where_none_is_made(database: Database) -> None:
         assert sum(applied(database, (1, 2, 90), simple(recoding)).values()) == 3
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("kind", "learned", "new", "released"),
     [
@@ -367,6 +373,7 @@ def test_cuts_in_the_order_of_a_hierarchy(database: Database) -> None:
     assert applied(database, ["minor", "adult", "aged", "aged"], asked, age="VARCHAR") == {"minor..adult": 2, "aged": 2}
 
 
+@pytest.mark.slow
 def test_quasi_identifiers_may_stand_in_another_order(database: Database) -> None:
     both = {"x": None, "y": None}
     rows = [(n % 2, n * 7 % 32) for n in range(32)]
@@ -453,6 +460,7 @@ def test_labels_beside_numbers_cannot_be_kept() -> None:
         simple(MEANS, quasi_identifiers={"age": None, "zip": {"prefix": [1]}})
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("learned", "used", "kind", "said"),
     [

@@ -102,6 +102,7 @@ def test_what_implies_what(database: Database) -> None:
     assert not kanon_sql.check(database.engine, spec_of(columns, "kk", 2, privacy=[{"k_anonymity": 2}])).passed
 
 
+@pytest.mark.slow
 def test_both_sides_are_asked_for(database: Database) -> None:
     """A row of its own values beside rows that hide everything: all records see three rows, the row sees one record."""
     problem = {
@@ -212,6 +213,7 @@ def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
         yield made
 
 
+@pytest.mark.sampled(2)
 def test_the_same_on_other_engines(subject: Subject) -> None:
     """Texts that collations merge, and NULL: what the oracle counts."""
     tables: dict[str, Any] = {

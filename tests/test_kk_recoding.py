@@ -115,6 +115,7 @@ def assert_kept(database: Database, folder: Path, case: Case, k: int, effort: st
     assert result.classes["count"] == len({tuple(row[name] for name in problem.hierarchies) for row in release})
 
 
+@pytest.mark.slow
 @given(case=cases(units=False))
 @examples(12)
 def test_what_a_release_promises(shared_database: Database, folder: Path, case: Case) -> None:
@@ -175,6 +176,7 @@ def rows_of(database: Database, table: str) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: row["serial"])
 
 
+@pytest.mark.slow
 def test_it_loses_less_and_says_that_it_is_no_k_anonymity(visits: Database) -> None:
     result = kanon_sql.anonymize(visits.engine, spec(), details=True)
     assert result.recoding is not None
@@ -215,6 +217,7 @@ def test_no_cell_could_be_lowered_further(visits: Database) -> None:
     assert tried > 100
 
 
+@pytest.mark.slow
 def test_rounds_take_few_statements(visits: Database) -> None:
     """Of more rows, the same number of statements a round, besides those that a run takes anyhow."""
     result = kanon_sql.anonymize(visits.engine, spec(warnings=QUIET))
@@ -250,6 +253,7 @@ def test_a_budget_that_ends_early_leaves_what_was_made(visits: Database, monkeyp
     assert one.recoding["rounds"] == 1
 
 
+@pytest.mark.slow
 def test_the_bound_is_that_of_rows_that_cover_k_records(visits: Database) -> None:
     lowered = kanon_sql.plan(visits.engine, spec(), bound=True)
     local = kanon_sql.plan(visits.engine, spec(privacy=[{"k_anonymity": 3}], recoding="local"), bound=True)

@@ -240,6 +240,7 @@ def agrees(result: kanon_sql.Result, asked: Asked, table: Sequence[Histogram], o
         assert values[asked.reached] is None
 
 
+@pytest.mark.slow
 @given(table=tables(), one=asked(), other=asked())
 @examples(60)
 def test_tables_as_they_stand(shared_database: Database, table: list[dict[Any, int]], one: Asked, other: Asked) -> None:
@@ -268,6 +269,7 @@ def test_the_hospital(database: Database) -> None:
     assert charlie / (charlie + (1 - charlie) * (1 - hannah)) == Fraction(10, 19) < by_bucket(HOSPITAL, 1)
 
 
+@pytest.mark.slow
 def test_implications_across_classes(database: Database) -> None:
     classes(database, *ACROSS)
     found = check(database, Asked("ck_safety", {"c": 0.84, "k": 2})).achieved["ck_safety(s)[k=2]"]
@@ -328,6 +330,7 @@ def test_a_class_without_values_violates_and_tells_nothing_of_others(database: D
         assert (found["violating_classes"], found["violating_rows"], found["c_above"]) == (1, 3, None)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "asked",
     [
@@ -346,6 +349,7 @@ def test_pitfall_17_null_protects_nobody(database: Database, asked: Asked) -> No
     assert found == pytest.approx([float(asked.belief([table], None))] * 3, abs=1e-12)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("prior", ["any", "uniform", "reference"])
 def test_a_class_of_one_value_tells_it_however_small_the_change(database: Database, prior: str) -> None:
     """The opposite was believed a little, and is not any more: no factor is enough, but where nothing else can be."""
@@ -488,6 +492,7 @@ def test_nodes_that_are_judged_together_tell_nothing_of_each_other(
     assert (expected != apart) is (nodes[0] == nodes[1])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "asked",
     [Asked("ck_safety", {"c": 0.7, "k": 1}), Asked("privacy_skyline", {"c": 0.8, "l": 0, "k": 1, "m": 2})],
@@ -505,6 +510,7 @@ def test_a_class_that_is_suppressed_tells_nothing_of_others(database: Database, 
     assert found["violating_classes"] == 0
 
 
+@pytest.mark.slow
 @given(case=searches(), asked=asked())
 @examples(14)
 def test_what_is_released_satisfies(shared_database: Database, folder: Path, case: Case, asked: Asked) -> None:
@@ -698,6 +704,7 @@ def test_k_optimize_takes_what_looks_at_one_class_alone(database: Database) -> N
 # --- Other verbs ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_reports_and_the_other_verbs(tmp_path: Path) -> None:
     """Text and JSON of a check and of a plan; no value is in any of them, nor in what is compared."""
     rows = [(n % 24, VALUES[n * n % 7]) for n in range(240)]

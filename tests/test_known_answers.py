@@ -150,7 +150,7 @@ def test_the_quick_cases_exist_and_cover_every_family() -> None:
 
 
 @pytest.mark.parametrize("case", marked(OTHERS, QUICK))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(15)
 def test_the_optimum(engine: Engine, case: Case) -> None:
     result = kanon_sql.plan(engine, sweep_spec(case))
     assert result.search is not None
@@ -172,6 +172,7 @@ QUICK_MINIMAL = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", marked(WITH_MINIMAL, QUICK_MINIMAL))
 def test_all_minimal_nodes(engine: Engine, case: Case) -> None:
     result = kanon_sql.plan(engine, sweep_spec(case, "incognito"))
@@ -244,7 +245,7 @@ class AtNode:
 
 
 @pytest.mark.parametrize("case", marked(ENTROPY, QUICK_ENTROPY))
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_entropy_answers_differ_by_exactly_the_classes_at_the_threshold(engine: Engine, case: Case) -> None:
     metric, expected = metric_of(case), float(case["info_loss"])
     limit = math.floor(float(case["supp"]) * len(adult_rows(FOLDER)))

@@ -35,7 +35,7 @@ FOLDER = ADULT or Path()
 ANSWERS: dict[str, Any] = adult_answers(FOLDER) if ADULT else {}
 CASES: list[dict[str, Any]] = ANSWERS.get("optimum_cases", [])
 ALL = bool(os.environ.get("KANON_ALL_KNOWN_ANSWERS"))
-EVERY = 1 if ALL else 12
+EVERY = 1 if ALL else 24
 """Of the searches every n-th runs; KANON_ALL_KNOWN_ANSWERS=1 runs all of them (half an hour)."""
 COLUMNS = [
     "sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class",
@@ -328,7 +328,7 @@ def one_of_each(cases: Sequence[Case]) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", one_of_each(OPTIMA))
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(40)
 def test_the_loss_at_a_published_optimum(engine: Engine, tmp_path: Path, case: Case) -> None:
     if case["expected_levels"] is None:
         columns = columns_of(case)
@@ -356,7 +356,7 @@ def test_a_published_optimum_is_found(engine: Engine, tmp_path: Path, case: Case
 
 
 @pytest.mark.parametrize("case", FIXED, ids=case_id)
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(48)
 def test_the_loss_of_given_nodes(engine: Engine, tmp_path: Path, case: Case) -> None:
     expected = {
         tuple(int(level) for level in text.strip("[]").split(",")): value

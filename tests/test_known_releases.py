@@ -69,7 +69,7 @@ def loaded(database: Database, case: Case) -> kanon_sql.Spec:
 
 
 @pytest.mark.parametrize("case", TINY["cases"], ids=lambda case: case["name"])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_a_whole_release(database: Database, case: Case) -> None:
     spec = loaded(database, case)
     result = kanon_sql.anonymize(database.engine, spec)
@@ -93,6 +93,7 @@ def test_the_risks_of_a_tiny_table(database: Database) -> None:
         assert shares["zayatz"] == pytest.approx(asserted, abs=5e-5)
 
 
+@pytest.mark.slow
 def test_the_risks_of_adult_once_it_is_2_anonymous() -> None:
     answers = RISKS["adult_after_2_anonymity_suppression_0_loss_metric_rank_aggregate"]
     columns, *_ = read_csv(FOLDER / "adult.csv")

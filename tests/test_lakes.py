@@ -137,6 +137,7 @@ def given(kind: str, tmp_path: Path, catalog: Any) -> tuple[Any, dict[str, Any] 
 KINDS = ["delta", "dataset", "iceberg", "scan of iceberg"]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_release_is_that_of_the_rows_and_names_the_version(kind: str, tmp_path: Path, catalog: Any) -> None:
     table, version = given(kind, tmp_path, catalog)
@@ -187,6 +188,7 @@ def spoil(path: Path, column: str) -> None:
     path.write_bytes(bytes(content))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_column_that_the_spec_does_not_name_is_not_read(kind: str, tmp_path: Path, catalog: Any) -> None:
     table, _ = given(kind, tmp_path, catalog)
@@ -243,6 +245,7 @@ def appended_before(monkeypatch: Any, name: str, append: Any) -> None:
     monkeypatch.setattr(DuckDBEngine, "execute", execute)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["delta", "iceberg"])
 def test_rows_that_come_while_it_runs_are_not_seen(kind: str, tmp_path: Path, catalog: Any, monkeypatch: Any) -> None:
     table, version = given(kind, tmp_path, catalog)
@@ -261,6 +264,7 @@ def test_rows_that_come_while_it_runs_are_not_seen(kind: str, tmp_path: Path, ca
     assert is_release_of(kanon_sql.anonymize(later, spec(unit=None)), ROWS + ROWS[:50])
 
 
+@pytest.mark.slow
 def test_a_directory_of_delta_is_read_in_its_newest_version_by_each_run(tmp_path: Path, monkeypatch: Any) -> None:
     """The same on a connection that stays open, which is left as it was."""
     delta(tmp_path / "visits")
@@ -283,6 +287,7 @@ def test_a_directory_of_delta_is_read_in_its_newest_version_by_each_run(tmp_path
     assert left == []
 
 
+@pytest.mark.slow
 def test_runs_inside_of_a_run_read_the_version_that_it_reads(tmp_path: Path) -> None:
     """As the runs of ``compare`` are, and the questions of a page, which says itself when to read anew."""
     path = str(tmp_path / "visits")
@@ -351,6 +356,7 @@ def test_delta_whose_files_alone_do_not_say_what_its_rows_are(
     assert (plan.exit_code, named in plan.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_columns_of_iceberg_are_found_by_id(catalog: Any) -> None:
     """Two columns exchange their names, and one is added: a file of before has the old names."""
     table = iceberg(catalog, ROWS[:120])
@@ -444,6 +450,7 @@ def written(folder: Path, source: dict[str, str]) -> Path:
     return path
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["plain", "a [b] c*", "it's"])
 def test_a_directory_of_parquet_files_is_a_source(name: str, tmp_path: Path) -> None:
     folder = tmp_path / name

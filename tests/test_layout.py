@@ -29,6 +29,7 @@ def assert_same_words(sql: str, dialect: str) -> None:
     assert laid_out(shown, dialect).split() == shown.split()
 
 
+@pytest.mark.campaign_on("mysql", "redshift", "databricks", "sqlite", "mariadb", "clickhouse", "spark")
 @pytest.mark.parametrize(
     ("dialect", "step"),
     [
@@ -55,6 +56,7 @@ def test_a_script_of_any_dialect_keeps_its_words() -> None:
             assert_same_words(statement.sql, dialect_named(dialect).sqlglot)
 
 
+@pytest.mark.slow
 def test_both_forms_run_and_make_the_same_release() -> None:
     spec = kanon_sql.Spec.from_dict(SPEC)
     made = []
@@ -127,6 +129,7 @@ WORDS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @given(st.recursive(WORDS, lambda inner: st.lists(inner, max_size=30).map(lambda parts: f"( {' '.join(parts)} )")))
 def test_whatever_stands_there_only_blanks_change(sql: str) -> None:
     assert_same_words(sql, "duckdb")

@@ -42,6 +42,7 @@ def sweeney_release(version: int, release: str, **more: Any) -> kanon_sql.Spec:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_sweeney_complementary_release(database: Database) -> None:
     """GT1 and GT3 are 2-anonymous; linked on Problem they give LT, in which two people are alone (section 4.2)."""
     sweeney(database)
@@ -65,6 +66,7 @@ def test_sweeney_complementary_release(database: Database) -> None:
     assert kanon_sql.anonymize(database.engine, sweeney_release(1, "gt1_again")).passed
 
 
+@pytest.mark.slow
 def test_sweeney_temporal_attack(database: Database) -> None:
     """Two people are added after GT1 (section 4.3): GT3 with them is refused, GT1 with them, the remedy, is not."""
     sweeney(database)
@@ -162,6 +164,7 @@ def test_a_suppressed_row_is_not_one_whose_labels_are_null(database: Database) -
     assert result.ledger["achieved"]["2-anonymity"]["violating_rows"] == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("alone", [1, 2])
 def test_masked_rows_are_a_class_of_their_own(database: Database, alone: int) -> None:
     """r1 masks whoever is alone in their zip code; r2 shows them in 2*: those masked there are a joint class."""
@@ -226,7 +229,7 @@ def test_what_each_release_promised_is_asked_for_itself(database: Database) -> N
     ],
     ids=lambda requirement: "-".join(map(str, model_of(requirement)[1].values())),
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_every_model_is_asked_of_the_joint_classes(database: Database, requirement: Requirement) -> None:
     """One release shows the zip code and promises the model, the other shows the sex: against the oracle."""
     zips = {code: (code, code[0], "*") for code in ("10", "20", "21")}
@@ -258,6 +261,7 @@ def test_every_model_is_asked_of_the_joint_classes(database: Database, requireme
     assert broken
 
 
+@pytest.mark.slow
 def test_a_finer_release_after_a_coarser_one_and_a_coarser_after_a_finer(database: Database) -> None:
     people(database, *SQUARE, *SQUARE)
     for number, (of_zip, of_sex) in enumerate([(1, 1), (1, 0), (0, 0), (2, 1), (1, 0)]):

@@ -41,6 +41,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_cannot_be_compared_is_refused_before_the_search(published: Database, case: str) -> None:
     changes, why = REFUSED[case]
@@ -49,6 +50,7 @@ def test_what_cannot_be_compared_is_refused_before_the_search(published: Databas
     assert len(entries(published)) == 1
 
 
+@pytest.mark.slow
 def test_a_release_that_is_gone_or_altered(published: Database) -> None:
     published.connection.execute("UPDATE r1 SET dx = 'other' WHERE rowid = 0")
     assert "no longer gives r1" in kanon_sql.anonymize(published.engine, asked("r2", 1, 0)).message
@@ -59,6 +61,7 @@ def test_a_release_that_is_gone_or_altered(published: Database) -> None:
         kanon_sql.anonymize(published.engine, asked("r2", 1, 0))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("altered", [
     "zip = NULL, sex = NULL WHERE zip = '*'", "zip = '?' WHERE zip = '*'", "zip = '1*' WHERE zip = '10'",
     "zip = NULL WHERE zip = '10'",
@@ -85,6 +88,7 @@ def test_the_joint_table_is_made_without_labels(published: Database) -> None:
     assert not re.search(r"\bl\d+\b", joint)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("change", [
     "DELETE FROM people WHERE rowid = 0", "INSERT INTO people SELECT * FROM people LIMIT 1",
     "UPDATE people SET zip = '20' WHERE rowid = 0", "UPDATE people SET dx = 'new' WHERE rowid = 0",

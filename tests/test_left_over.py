@@ -59,6 +59,7 @@ def tables(engine: Engine) -> set[str]:
     return {str(name) for (name,) in found if SCRATCH.fullmatch(str(name))}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("which", ["frequency", "lookup0"])
 def test_a_scratch_table_that_cannot_be_dropped_stays_recorded(engine: Engine, which: str) -> None:
     refusing = Refusing(engine, which)

@@ -111,6 +111,7 @@ NAMES = {
 }
 
 
+@pytest.mark.slow
 def test_results_reports_and_manifests_name_levels() -> None:
     engine = kanon_sql.connect(people())
     planned = kanon_sql.plan(engine, spec_of(), explain=True, details=True)
@@ -162,7 +163,7 @@ def test_check_tells_no_level() -> None:
     jsonschema.Draft202012Validator(result_schema()).validate(json.loads(json.dumps(result.to_dict())))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("recoding", "age"),
     [

@@ -93,6 +93,7 @@ def four(database: Database, **more: Any) -> kanon_sql.Spec:
     )  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("algorithm", ["optimal", "exhaustive", "incognito"])
 def test_one_that_is_not_k_minimal(database: Database, algorithm: str) -> None:
     """[1, 0] and [0, 1] are the 2-minimal generalizations of four rows, and no other node is the first on a path.
@@ -132,6 +133,7 @@ def test_of_samaratis_table(database: Database, limit: int, expected: list[Node]
     assert [tuple(node) for node in found["locally_minimal"]] == expected
 
 
+@pytest.mark.slow
 def test_they_are_listed_where_all_minimal_are(published: Any) -> None:
     directory, _ = published
     base = ("plan", directory / "spec.yml", "-d", directory / "clinic.duckdb")

@@ -140,6 +140,7 @@ def written(folder: Path, hierarchies: Sequence[Hierarchy]) -> list[Path]:
     return files
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("algorithm", DESCENDING)
 @pytest.mark.parametrize("seed", range(2))
 def test_small_lattices(tmp_path: Path, seed: int, algorithm: str) -> None:

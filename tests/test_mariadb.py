@@ -91,6 +91,7 @@ def test_floats_are_labelled_as_short_as_they_read_back(mariadb: Any) -> None:
 # --- Text ---
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "column",
     [
@@ -397,6 +398,7 @@ def test_a_url_that_says_mysql_finds_mariadb(mariadb: Any) -> None:
 # --- Values that an index does not find ---
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("unit", [None, "person"])
 def test_the_first_second_of_1970_is_judged(mariadb: Any, unit: str | None) -> None:
     """The server makes it of a moment before 1970; its class of one was lost between two requirements."""

@@ -50,6 +50,7 @@ def make(subject: Subject, name: str, query: str) -> None:
     subject.execute(subject.dialect.create_as(subject.dialect.quote(name), query, False))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.campaign_on("spark")
 def test_a_table_remade_by_hand_is_not_replaced(subject: Subject) -> None:
     assert publish(subject).passed
@@ -64,6 +65,7 @@ def test_a_table_remade_by_hand_is_not_replaced(subject: Subject) -> None:
     assert publish(subject).passed, "what the message advises"
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.campaign_on("spark")
 def test_a_release_that_was_renamed_is_not_replaced(subject: Subject) -> None:
     """The manifest has the run, and the run has the table, but it published it under another name."""
@@ -77,6 +79,7 @@ def test_a_release_that_was_renamed_is_not_replaced(subject: Subject) -> None:
     assert publish(subject).passed, "the name is free"
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.campaign_on("spark")
 def test_a_release_that_lost_its_mark_gets_it_back_as_the_message_says(subject: Subject) -> None:
     result = publish(subject)
@@ -91,6 +94,7 @@ def test_a_release_that_lost_its_mark_gets_it_back_as_the_message_says(subject: 
     assert publish(subject).passed
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.campaign_on("spark")
 def test_who_describes_a_release_may_keep_the_mark(subject: Subject) -> None:
     """A comment may say more than ours."""

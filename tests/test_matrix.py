@@ -445,6 +445,7 @@ QUICK = ("postgres", "sqlite")
 SLOW = tuple(pytest.param(name, marks=pytest.mark.slow) for name in ("mariadb", "clickhouse", "spark"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [*QUICK, *SLOW])
 def test_other_engines_show_the_same(name: str, database: Database) -> None:
     columns = {"race": {"tree": {"person": ["asian", "black", "white"]}}, "zip": {"prefix": [4, 3]}}

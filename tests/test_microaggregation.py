@@ -194,7 +194,7 @@ DRAWN = {
     [(3, 5), *(pytest.param(*pair, marks=pytest.mark.slow) for pair in [(2, 3), (2, 5), (3, 3), (6, 5), (6, 10)])],
 )
 @pytest.mark.parametrize("drawn", DRAWN)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(18)
 def test_the_squares_are_within_1_4_times_those_of_mdav(
     shared_database: Database, drawn: str, columns: int, k: int
 ) -> None:
@@ -213,7 +213,7 @@ def test_the_squares_are_within_1_4_times_those_of_mdav(
 
 @pytest.mark.parametrize("k", [2, 3, pytest.param(5, marks=pytest.mark.slow), pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("size", [1, 9, 17, 61, *(pytest.param(n, marks=pytest.mark.slow) for n in (16, 120))])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(8)
 def test_one_column_is_divided_optimally(shared_database: Database, size: int, k: int) -> None:
     """As Hansen and Mukherjee's shortest path: many alike values and none, all sizes of the last block."""
     for different in (3, 12, 10_000):
@@ -281,6 +281,7 @@ def test_nothing_that_could_be_divided_is_left(shared_database: Database, monkey
 # --- worked out by hand -----------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("function", "released"),
     [("mean", {-2: 3, 104: 3}), ("median", {-1: 3, 100: 3}), ("mode", {-4: 3, 100: 3})],
@@ -321,6 +322,7 @@ def test_a_cut_is_made_only_if_both_sides_satisfy(shared_database: Database) -> 
     assert Counter(row[0] for row in shared_database.rows("people_release")) == {1: 2, 52: 4}
 
 
+@pytest.mark.slow
 def test_weights_share_the_cuts_between_labels_and_numbers(shared_database: Database) -> None:
     chance = random.Random(8)
     rows = [(chance.randint(0, 999), chance.choice("abcd")) for _ in range(120)]
@@ -510,6 +512,7 @@ def test_what_would_suppress_too_many_rows_is_not_released(shared_database: Data
 # --- failures ---------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("function", ["mean", "median", "mode"])
 def test_a_number_that_is_not_of_its_class_is_refused(
     people: Database, monkeypatch: pytest.MonkeyPatch, function: str
@@ -529,6 +532,7 @@ def test_a_number_that_is_not_of_its_class_is_refused(
     assert "people_release" not in people.tables()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "statement",
     [

@@ -79,6 +79,7 @@ def test_digits_that_cannot_be_kept_are_refused(
     assert "people_release" not in shared_database.tables()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("digits", [0, 2, 10])
 def test_binary_fractions_are_rounded_as_doubles_are(shared_database: Database, digits: int) -> None:
     """The median of one value three times is that value, rounded half up in doubles."""

@@ -91,6 +91,7 @@ def test_salaries_as_one_table(database: Database) -> None:
     assert result.achieved["ordered_t_closeness(s)"]["violating_classes"] == 1
 
 
+@pytest.mark.slow
 def test_salaries_beside_another_attribute(database: Database) -> None:
     """As one table again, 0.375 from it: each class is placed by its own shares, whatever else is counted with it."""
     paid = [(f"class {number}", salary) for number, salaries in enumerate(SALARIES) for salary in salaries]
@@ -110,6 +111,7 @@ def test_salaries_beside_another_attribute(database: Database) -> None:
             assert kanon_sql.plan(database.engine, spec).node == {"q": level}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("distance", [
     {"distance": "equal"}, {"distance": "ordered"},
     {"distance": "hierarchical", "hierarchy": {"tree": {"low": {"1": {}, "2": {}}, "high": {"3": {}}}}},
@@ -188,6 +190,7 @@ def test_null_is_a_category_of_its_own(database: Database) -> None:
     assert reached(database, close, "t") == pytest.approx(0.5)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("levels", [["*"], ["*", "*"], ["*"] * 4, []])
 def test_a_top_that_is_repeated_brings_no_values_together(
     database: Database, tmp_path: Path, levels: list[str]

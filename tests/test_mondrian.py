@@ -485,6 +485,7 @@ def test_a_range_that_does_not_cover_its_cell_is_refused(people: Database, monke
     assert "people_release" not in people.tables()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "statement",
     [

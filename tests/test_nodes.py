@@ -70,7 +70,7 @@ def every_verdict(
     return sorted(verdicts, key=lambda verdict: verdict.node), asked
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", CASES)
 def test_nodes_as_rows_are_the_nodes_by_themselves(people: Any, case: str) -> None:
     carries_nothing = "search" in CASES[case]
@@ -84,6 +84,7 @@ def test_nodes_as_rows_are_the_nodes_by_themselves(people: Any, case: str) -> No
     assert "CROSS JOIN" not in plain[0].sql
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("nodes_as_rows", [0, 10**9])
 @pytest.mark.parametrize("case", ["k", "persons, k, l and t"])
 def test_keys_of_several_numbers_are_the_key_of_one(

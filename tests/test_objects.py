@@ -170,6 +170,7 @@ VALUES = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=max(12, 100 * TIMES))
 @given(
     rows=st.lists(VALUES, min_size=1, max_size=40),
@@ -210,6 +211,7 @@ def test_a_release_is_what_pandas_says_it_must_be(
     assert Counter(map(tuple, kept.where(kept.notna(), None).to_numpy())) <= left
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     "missing", [float("nan"), np.float32("nan"), np.datetime64("NaT"), pd.NaT, pd.NA, None, Decimal("NaN")]
 )
@@ -249,7 +251,7 @@ KEPT: dict[str, Any] = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("kind", KEPT)
 def test_a_kept_column_of_pandas_comes_back_as_it_was(kind: str) -> None:
     frame = pd.DataFrame({"age": [30, 30, 30], "zip": ["94101"] * 3, "dx": KEPT[kind]})
@@ -297,6 +299,7 @@ def test_a_kept_column_of_polars_and_arrow_comes_back_as_it_was() -> None:
         assert sorted(in_arrow.column(name).drop_null().to_pylist()) == sorted(series.drop_nulls())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
 def test_nothing_of_the_source_is_in_the_result(kind: str) -> None:
     """Neither a suppressed row nor a dropped column, an index, or a category that only such rows have."""
@@ -338,6 +341,7 @@ def test_what_is_done_to_a_release_stays_outside_of_the_result() -> None:
     assert "?" not in set(result.to_frame()["age"])
 
 
+@pytest.mark.slow
 def test_a_failed_run_and_a_release_in_a_database_give_no_table() -> None:
     failed = kanon_sql.anonymize(table(), spec(privacy=[{"k_anonymity": 1000}], suppression={"limit": 0}))
     assert not failed.passed
@@ -350,6 +354,7 @@ def test_a_failed_run_and_a_release_in_a_database_give_no_table() -> None:
             result.to_polars()
 
 
+@pytest.mark.slow
 def test_two_calls_at_once_know_nothing_of_each_other() -> None:
     frames = [table(ROWS[: 100 + 40 * number]) for number in range(3)]
     wanted = [rows_of(kanon_sql.anonymize(frame, spec()).to_pandas()) for frame in frames]
@@ -424,6 +429,7 @@ def test_what_is_not_accepted_is_told_what_is(given: Any, said: str) -> None:
             kanon_sql.connect(given)
 
 
+@pytest.mark.slow
 def test_a_source_beside_a_table_is_a_contradiction() -> None:
     for source in ("visits", {"query": "SELECT 1"}, {"file": "visits.csv"}):
         named = spec(source=source, release="released")
@@ -436,6 +442,7 @@ def test_a_source_beside_a_table_is_a_contradiction() -> None:
         assert kanon_sql.check(table(), named).release == "table"
 
 
+@pytest.mark.slow
 def test_what_needs_a_table_with_a_name_is_refused() -> None:
     cases = [
         ({"ledger": {"table": "seen"}}, "ledger: a release is compared with earlier ones"),
@@ -479,6 +486,7 @@ def test_a_spec_without_a_source_needs_a_table(database: Any, tmp_path: Any) -> 
 # --- The table to check, and others beside the source ---
 
 
+@pytest.mark.slow
 def test_a_table_to_check_is_a_release_with_all_that_follows() -> None:
     good = kanon_sql.anonymize(table(), spec()).to_frame()
     assert kanon_sql.check(good, spec()).passed
@@ -500,6 +508,7 @@ def test_a_table_to_check_is_a_release_with_all_that_follows() -> None:
     assert of_frames.achieved == of_tables.achieved
 
 
+@pytest.mark.slow
 def test_others_may_be_tables_too() -> None:
     population = pa.Table.from_pandas(table([*ROWS, *ROWS]), preserve_index=False)
     risk = kanon_sql.risk(table(), spec(), population=population)
@@ -540,6 +549,7 @@ def test_an_ibis_table_is_read_and_released_in_its_backend() -> None:
         kanon_sql.plan(ibis.polars.connect({"visits": pl.from_pandas(table())}).table("visits"), spec())
 
 
+@pytest.mark.slow
 def test_init_writes_a_spec_for_a_table() -> None:
     for made in (table(), pl.from_pandas(table()), as_ibis(False)()):
         text = kanon_sql.init(made)
@@ -586,6 +596,7 @@ spec = kanon_sql.Spec.from_dict({"version": 1, "quasi_identifiers": {"age": {"in
 """
 
 
+@pytest.mark.slow
 def test_no_library_is_imported_that_the_program_does_not_use() -> None:
     said = python(
         f"{RUN}assert kanon_sql.anonymize(connection, spec).passed\n"
@@ -610,6 +621,7 @@ for call in (result.to_arrow, result.to_polars, lambda: kanon_sql.plan(connectio
 """
 
 
+@pytest.mark.slow
 def test_pandas_alone_is_enough_for_pandas() -> None:
     assert python(RUN + WITHOUT).splitlines() == [
         "pyarrow is not installed; pip install pyarrow",

@@ -282,7 +282,7 @@ ADULT_CASES = [
 
 
 @pytest.mark.parametrize(("label", "k", "share", "metric"), ADULT_CASES)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(8)
 def test_adult_optimum(label: str, k: str, share: str, metric: str) -> None:
     """ARX's optimum is satisfied, suppresses as many rows and loses as much."""
     folder = lit.adult_dir()

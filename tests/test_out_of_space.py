@@ -48,6 +48,7 @@ def tables(connection: duckdb.DuckDBPyConnection) -> set[str]:
     return {name for (name,) in connection.execute("SELECT table_name FROM information_schema.tables").fetchall()}
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("limit", ["1KB", "1MB", "5MB"])
 @pytest.mark.parametrize("verb", ["plan", "anonymize", "check", "risk"])
 def test_a_small_memory_limit_is_named(verb: str, limit: str, file: Path) -> None:
@@ -61,6 +62,7 @@ def test_a_small_memory_limit_is_named(verb: str, limit: str, file: Path) -> Non
         assert tables(connection) <= {"t", *OURS}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("limit", ["1MB", "5MB"])
 def test_a_connection_of_the_user_is_as_it_was(limit: str, file: Path) -> None:
     with duckdb.connect(str(file)) as connection:
@@ -113,6 +115,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", str(place)], check=True)
 
 
+@pytest.mark.slow
 def test_duckdb_on_a_full_disk(small_disk: Path, file: Path) -> None:
     path = small_disk / "d.duckdb"
     path.write_bytes(file.read_bytes())
@@ -209,6 +212,7 @@ def clinic(directory: Path) -> tuple[Path, Path]:
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 
 
+@pytest.mark.sampled(2)
 @needs_full
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_standard_output_on_a_full_disk(form: str, tmp_path: Path) -> None:

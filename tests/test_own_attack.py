@@ -388,6 +388,7 @@ def places() -> list[Path]:
     return [path for room in rooms for path in sorted(room.rglob("*.py")) if path != PACKAGE / "cli" / "complete.py"]
 
 
+@pytest.mark.slow
 def test_nobody_asks_which_attack_it_is() -> None:
     """What differs between attacks, they declare: their names are no strings and no identifiers above them."""
     names = {*ATTACKS, *result_names()}
@@ -402,6 +403,7 @@ def test_nobody_asks_which_attack_it_is() -> None:
                 assert not classes & {alias.name for alias in node.names}, where
 
 
+@pytest.mark.slow
 def test_the_door_of_the_attacks_hands_out_nothing_that_nobody_takes() -> None:
     from kanon_sql.disclosure import attacks
 

@@ -121,6 +121,7 @@ def test_check_judges_it(visits: Database) -> None:
             assert result.achieved["at_most(diagnosis)"]["most"] == reached
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("own_model")
 @pytest.mark.parametrize(("k", "most", "passes"), [(2, 2, True), (3, 4, True), (4, 1, False)])
 def test_anonymize_satisfies_it_or_publishes_nothing(visits: Database, k: int, most: int, passes: bool) -> None:

@@ -134,6 +134,7 @@ def usable(problem: RandomProblem) -> bool:
 PROBLEMS = problems(models=False, units=False, max_nodes=24).filter(usable)
 
 
+@pytest.mark.slow
 @given(
     problem=PROBLEMS,
     algorithm=st.sampled_from(ALGORITHMS),

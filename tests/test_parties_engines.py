@@ -51,7 +51,7 @@ SLOW = pytest.mark.slow
 SETS = [
     ("duckdb", "postgres", "sqlite"),
     pytest.param(("mariadb", "clickhouse"), marks=SLOW),
-    pytest.param(("spark", "duckdb"), marks=SLOW),
+    pytest.param(("spark", "duckdb"), marks=[SLOW, pytest.mark.campaign]),
 ]
 
 
@@ -122,6 +122,7 @@ def test_columns_at_parties_on_different_engines(database: Database, names: Sequ
             made[at - 1].drop("released")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name", [name if name in ("duckdb", "postgres", "sqlite") else pytest.param(name, marks=SLOW) for name in SUBJECTS]
 )

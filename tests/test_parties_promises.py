@@ -162,6 +162,7 @@ def test_no_value_reaches_python_and_no_party_gets_another_ones(engines: list[En
         assert not [value for value in foreign if value in spy.texts(engine)]
 
 
+@pytest.mark.slow
 def test_every_question_has_tokens_of_its_own_and_tells_no_more_than_k_rows(engines: list[Engine], spy: Spy) -> None:
     """So that nobody can follow a class from one generalization to another, nor see how large a large one is."""
     kanon_sql.plan_parties(engines, spec())
@@ -232,6 +233,7 @@ def test_sensitive_values_cross_as_tokens_that_no_two_classes_share(engines: lis
     assert not [cell for engine in engines for cell in spy.cells(engine) if cell in values]
 
 
+@pytest.mark.slow
 def test_no_more_than_l_values_of_a_class_are_told(spy: Spy) -> None:
     many = [("n0x", "nord-0", f"ill-n{n}", f"key{n}") for n in range(9)]
     engines = [kanon_sql.connect(site_of(many)), kanon_sql.connect(site_of(many))]
@@ -240,6 +242,7 @@ def test_no_more_than_l_values_of_a_class_are_told(spy: Spy) -> None:
     assert sorted(set(counted.values())) == [4, 18]  # two parties, l = 2; and all of the chosen generalization
 
 
+@pytest.mark.slow
 def test_all_rows_of_a_class_without_enough_values_are_suppressed() -> None:
     """Of a class that is large at one party, more than k rows have to be told when its values may not do."""
     alike = [("n0x", "nord-0", "same", f"key{n:02}") for n in range(9)]
@@ -325,6 +328,7 @@ def test_joining_shows_python_tokens_and_released_rows(columns_apart: list[Engin
     assert shown == {f"v{cell}" for row in released for cell in row}
 
 
+@pytest.mark.slow
 def test_the_joined_rows_arrive_in_random_order(columns_apart: list[Engine], spy: Spy) -> None:
     """The party of the release can compute the tokens of its own persons, and must not find them in their order."""
     orders = set()
@@ -379,7 +383,7 @@ def test_engines_whose_hash_was_not_tried_are_refused() -> None:
 # --- What is refused ---
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -434,6 +438,7 @@ def test_columns_of_other_kinds_are_refused(engines: list[Engine]) -> None:
         kanon_sql.plan_parties([engines[0], kanon_sql.connect(numbers)], spec())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("one", "two"),
     [("INTEGER", "DECIMAL(6, 1)"), ("DECIMAL(6, 1)", "DECIMAL(6, 2)"), ("VARCHAR", "DOUBLE"), ("BOOLEAN", "INTEGER")],
@@ -452,6 +457,7 @@ def test_one_sensitive_value_of_two_types_is_not_two_values(one: str, two: str) 
     assert not kanon_sql.plan_parties(engines, asked).passed
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kinds", "values"),
     [
@@ -704,6 +710,7 @@ def test_heuristics_go_the_way_that_they_go_over_one_table(engines: list[Engine]
     assert not result.search.proven
 
 
+@pytest.mark.slow
 def test_results_are_described_and_metered(engines: list[Engine], columns_apart: list[Engine]) -> None:
     validator = jsonschema.Draft202012Validator(parties_schema())
     published = kanon_sql.anonymize_parties(engines, spec())
@@ -717,6 +724,7 @@ def test_results_are_described_and_metered(engines: list[Engine], columns_apart:
     assert [manifest["parties"]["part"] for manifest in published.manifests] == [1, 2]
 
 
+@pytest.mark.slow
 def test_the_command_line_plans_and_publishes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, rows in (("north.duckdb", NORTH), ("south.duckdb", SOUTH)):

@@ -131,6 +131,7 @@ methods = st.fixed_dictionaries(
 ).filter(bool)
 
 
+@pytest.mark.slow
 @given(small, methods, st.sets(st.sampled_from(["town", "sick", "age", "pay"]), min_size=1), st.integers(1, 30))
 @examples(20)
 def test_random_tables(
@@ -495,6 +496,7 @@ def test_a_report_says_that_values_are_untrue(clinic: Path) -> None:
         assert "meets every requirement" not in page
 
 
+@pytest.mark.slow
 def test_the_schema_takes_what_the_spec_takes() -> None:
     schema = json.loads(run("schema", "--perturb-spec").stdout)
     jsonschema.Draft202012Validator.check_schema(schema)

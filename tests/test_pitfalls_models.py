@@ -99,6 +99,7 @@ def test_pitfall_13_every_type_of_sensitive_column(database: Database) -> None:
         assert Counter(line[1] for line in database.rows("people_release")) == before, kind
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("kind", "value"),
     [("INTEGER", 7), ("DOUBLE", 0.5), ("DATE", datetime.date(2024, 2, 29)), ("BOOLEAN", True), ("VARCHAR", "")],

@@ -64,6 +64,7 @@ def release_of_many(database: Database, **more: Any) -> list[int]:
     return [serial for _, serial in database.rows("people_release")]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("more", [{}, {"unit": "person"}], ids=["rows", "persons"])
 def test_pitfall_12_physical_order_is_random_and_identifiers_are_gone(database: Database, more: Any) -> None:
     first, second = release_of_many(database, **more), release_of_many(database, **more)
@@ -168,6 +169,7 @@ def test_pitfall_24_nothing_that_is_kept_or_said_holds_a_rare_value(database: Da
     assert secret[:4] not in text
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("style", STYLES)
 def test_pitfall_25_the_written_table_is_what_is_verified(
     database: Database, monkeypatch: pytest.MonkeyPatch, style: str

@@ -49,6 +49,7 @@ def test_pitfall_04_null_is_suppressed_or_an_error_when_the_spec_says_so(databas
         kanon_sql.plan(database.engine, spec_of(["q"], [k(3)], nulls="error"))
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("nulls", ["value", "suppress"])
 @pytest.mark.parametrize("level", [1, 2, 3])
@@ -66,6 +67,7 @@ def test_pitfall_05_no_raw_value_in_the_release(database: Database, style: str, 
     assert cells <= {1: {"[-10, 0)", "[40, 50)", "*"}, 2: {"[-20, 0)", "[40, 60)", "*"}, 3: {"*"}}[level]
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("nulls", ["value", "suppress"])
 @pytest.mark.parametrize("limit", [1, 3, 0.5, 1.0])
@@ -85,6 +87,7 @@ def test_pitfall_06_no_row_vanishes(database: Database, style: str, nulls: str, 
     assert rows["suppressed"] >= (2 if nulls == "suppress" else 0)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("kind", "values", "hierarchy"),
     [
@@ -112,6 +115,7 @@ def test_pitfall_18_null_never_merges_with_a_value(
         assert result.node == {"q": level}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("collation", ["NOCASE", "NOACCENT", "NOCASE.NOACCENT", "NFC"])
 def test_pitfall_22_a_collation_does_not_merge_values(database: Database, collation: str) -> None:
     """Grouped as the database would, the six values are one class of six, with one person and one illness."""
@@ -203,7 +207,7 @@ CASES: list[tuple[str, list[Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize(("kind", "values", "hierarchy"), CASES, ids=lambda given: str(given)[:40])
 def test_pitfall_23_intervals_contain_what_they_say(
     database: Database, kind: str, values: list[Any], hierarchy: dict[str, Any]

@@ -116,7 +116,7 @@ def compare(database: Database, points: Points, rows: list[Row]) -> None:
         assert released(database) == possible[node]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["DOUBLE", "FLOAT", "DECIMAL(9,4)", "INTEGER"])
 def test_labels_are_those_of_cloaked_positions(database: Database, kind: str) -> None:
     """Of every depth, in degrees and in whole numbers."""
@@ -141,6 +141,7 @@ def test_labels_are_those_of_cloaked_positions(database: Database, kind: str) ->
         assert Counter(place for (place,) in database.rows("released")) == Counter(cells)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("x", "cell"),
     [(0.9999999999999999, "[0.5, 1.0)"), (1.0, "[1.0, 1.5)"), (-1e-16, "[-0.5, 0.0)"), (0.0, "[0.0, 0.5)")],
@@ -216,6 +217,7 @@ def test_a_table_with_a_coordinate_is_no_release(database: Database) -> None:
             kanon_sql.audit(database.engine, spec, **tables)
 
 
+@pytest.mark.slow
 def test_who_knows_the_cells_is_linked_by_them(database: Database) -> None:
     """The source's own rows are matched with exactly the rows of their cells."""
     stored(database, [row for n, place in enumerate(FAR) for row in crowd(place, each=1 + n % 2)])
@@ -237,6 +239,7 @@ def test_the_order_of_a_source_that_is_read_by_a_query_is_not_compared(database:
         assert "read by a query" in kanon_sql.audit(database.engine, spec).left_out["unsorted"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", [3, 4])
 def test_a_population_has_points_of_its_own(database: Database, k: int) -> None:
     """Of three in the cell one is released, whom the others stand beside; nobody stands beside who is outside."""
@@ -276,6 +279,7 @@ def test_hierarchies_of_cells_are_described(database: Database) -> None:
         kanon_sql.hierarchy(database.engine, spec_of(), ["place"], values={"place": ["a"]})
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "text", ["*", "[0.0, 1.0) x [0.0, 1.0)", "[0.0, 0.5) x [0.0, 0.6)", "[0.25, 0.75) x [0.0, 0.5)", "somewhere"]
 )
@@ -291,6 +295,7 @@ def test_texts_that_are_no_finest_cells_are_refused_and_not_shown(database: Data
     assert text == "*" or text not in str(caught.value)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("recoding", ["local", "cells", "subtree", "forest", "kk"])
 def test_labels_that_differ_by_class_are_cells_too(database: Database, recoding: str) -> None:
     stored(database, crowd(*FAR, each=1) + crowd((Fraction(1), Fraction(1)), each=5))
@@ -304,6 +309,7 @@ def test_labels_that_differ_by_class_are_cells_too(database: Database, recoding:
     assert kanon_sql.check(database.engine, spec).passed
 
 
+@pytest.mark.slow
 def test_persons_are_released_again_by_cells(database: Database) -> None:
     """m-invariance, which reads the source in its own way."""
     rows = [Row(f"p{n}", Fraction(n % 4, 2), Fraction(1), f"s{n % 3}") for n in range(24)]

@@ -132,6 +132,7 @@ def test_rows_of_nobody_may_be_further_persons_who_are_present(database: Databas
     assert by_rows.achieved['delta_presence("census")']["delta_max"] == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("unit", [None, "unit"])
 def test_positions_of_two_users_are_no_five_persons(database: Database, unit: str | None) -> None:
     """Five rows stand for a class, and two persons: the unit says who, or the requirement does."""
@@ -150,6 +151,7 @@ def test_positions_of_two_users_are_no_five_persons(database: Database, unit: st
     assert found["k"] == 3
 
 
+@pytest.mark.slow
 def test_a_masked_row_stands_for_every_person_once(database: Database) -> None:
     """Two persons with five rows are behind the class of the masked rows."""
     database.table("h", ["l0", "l1"], [("a", "any"), ("b", "any")])
@@ -253,6 +255,7 @@ def test_an_asterisk_that_is_a_value_stands_for_nobody_else(database: Database, 
     assert not kanon_sql.check(database.engine, Spec.from_dict(spec), "released").passed
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("value", ["*", "any", "group"])
 @pytest.mark.parametrize("model", REQUIRED)
 def test_a_value_of_the_source_stands_for_itself(database: Database, model: dict[str, Any], value: str) -> None:

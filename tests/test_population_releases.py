@@ -119,6 +119,7 @@ def test_what_no_search_can_keep_is_refused(database: Database, change: dict[str
         kanon_sql.anonymize(database.engine, Spec.from_dict(spec))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("scratch", ["temp", "inline"])
 def test_a_release_that_a_population_protects(database: Database, scratch: str) -> None:
     """Alone in the table, but one of three in the population: k-map releases what k-anonymity would not."""
@@ -254,6 +255,7 @@ def test_intervals_that_a_search_makes_are_refused(database: Database, requireme
         kanon_sql.plan(database.engine, spec)
 
 
+@pytest.mark.slow
 def test_nobody_of_the_population_may_be_left_out(database: Database) -> None:
     """Person c is in no class until q is generalized; suppressing, however many rows, would not help."""
     spec = clinic(database)

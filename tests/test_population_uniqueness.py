@@ -24,6 +24,7 @@ def uniqueness(**asked: Any) -> kanon_sql.Spec:
     return spec_of(["q"], [{"population_uniqueness": asked}], sensitive=[])
 
 
+@pytest.mark.slow
 @given(
     sizes=st.lists(st.integers(1, 6), min_size=1, max_size=12),
     fraction=st.sampled_from([0.01, 0.1, 0.3, 1.0]),

@@ -43,6 +43,7 @@ def people(postgres: Subject) -> None:
     postgres.drop("released")
 
 
+@pytest.mark.sampled(2)
 def test_the_server_is_of_the_version_that_it_stands_for(postgres: Subject) -> None:
     ((number,),) = postgres.fetch("SELECT current_setting('server_version_num')")
     assert int(number) // 10_000 == (18 if isinstance(postgres, Postgres18Subject) else 16)
@@ -154,6 +155,7 @@ def test_a_transaction_that_is_opened_later_is_left_alone(postgres: Subject) -> 
     theirs.dispose()
 
 
+@pytest.mark.sampled(2)
 def test_a_time_limit_of_the_servers_is_an_error_and_not_ctrl_c(postgres: Subject) -> None:
     postgres.execute("CREATE OR REPLACE VIEW slow AS SELECT people.* FROM people CROSS JOIN pg_sleep(20)")
     engine: Any = postgres.connect()
@@ -268,6 +270,7 @@ def test_a_deadline_covers_the_whole_run(postgres: Subject) -> None:
     engine.close()
 
 
+@pytest.mark.sampled(2)
 def test_the_command_line(postgres: Any, tmp_path: Path) -> None:
     def run(*arguments: str) -> tuple[int, str]:
         done = CliRunner().invoke(app, [*arguments, "-d", postgres.url])
@@ -350,6 +353,7 @@ def test_a_policy_that_hides_rows_is_an_error(postgres: Any) -> None:
         postgres.execute("DROP ROLE kanon_clerk")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("path", ["public, pg_catalog", "pg_catalog, public"])
 def test_functions_of_a_schema_do_not_hide_postgresqls(postgres: Any, path: str) -> None:
     """Every class would have a thousand rows."""
@@ -385,6 +389,7 @@ def test_labels_of_intervals_and_bytes_have_one_form(postgres: Any) -> None:
     postgres.drop("spans")
 
 
+@pytest.mark.sampled(2)
 def test_numbers_without_a_scale_are_joined_by_value(postgres: Subject) -> None:
     """NUMERIC keeps the zeros that were written: 1.00 is 1.0 in a release, in a list of people and in a kept column."""
     for name, zeros in (("s", "0"), ("r", "00")):

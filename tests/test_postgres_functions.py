@@ -89,6 +89,7 @@ NEARER = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("statements", NEARER)
 def test_what_fits_better_than_postgresqls_own_is_refused(postgres: Subject, statements: list[str]) -> None:
     """With each the verdict would be another one, though pg_catalog is first in the path."""
@@ -294,6 +295,7 @@ def test_a_session_may_write_again_after_a_run(postgres: Any) -> None:
 STATES = ("42501", "42P01", "42703", "42883", "3F000", "25006", "2BP01", "3D000", "42804", "22023", "P0001", "57014")
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("state", STATES)
 def test_what_a_function_raises_is_not_passed_on(postgres: Subject, state: str) -> None:
     """Whatever SQLSTATE it says, with the value alone or in the server's own words."""

@@ -145,6 +145,7 @@ def test_frequency_sets_lie_in_the_order_of_codes(postgres: Subject, monkeypatch
     assert max(map(len, orders)) > 100
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("rows", "narrow"), [(2**31 - 1, True), (2**31, False)])
 def test_rows_are_added_up_in_32_bits_where_all_of_them_fit(
     postgres: Subject, monkeypatch: pytest.MonkeyPatch, rows: int, narrow: bool

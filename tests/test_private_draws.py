@@ -154,6 +154,7 @@ def test_many_rows_are_drawn_in_pieces() -> None:
     assert abs(binomial(rows, 3, 3, coins) - rows * beta) < 5 * sqrt(rows * beta * (1 - beta))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "scores", [[0, 0, 0], [0, -1, -2, -5], [-3, 0, Fraction(-7, 2), Fraction(-1, 3), -40], [-1000]]
 )

@@ -91,6 +91,7 @@ def worst(name: str, tables: int, seed: int) -> dict[int, Fraction]:
 TABLES = [pytest.param(150, id="some"), pytest.param(1_500, id="many", marks=pytest.mark.slow)]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("tables", TABLES)
 @pytest.mark.parametrize("name", SCORES)
 def test_no_row_changes_a_score_by_more_than_its_sensitivity(name: str, tables: int) -> None:
@@ -175,7 +176,7 @@ def run(database: Database, spec: kanon_sql.Spec, rows: Sequence[Row]) -> kanon_
     return kanon_sql.anonymize(database.engine, spec)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("nulls", ["value", "suppress"])
 @pytest.mark.parametrize("name", SCORES)
 def test_sql_and_plain_python_have_the_same_scores(database: Database, seen: Seen, name: str, nulls: str) -> None:
@@ -305,6 +306,7 @@ def chances(given_scores: list[Fraction], epsilon: Fraction, step: Fraction, mos
     return least, [own + unknown for own in least]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("given_scores", "coins"),
     [([0, -2], 17), ([-1, -2, 0, -8], 17), ([Fraction(-7, 2), Fraction(1, 2)], 17)],

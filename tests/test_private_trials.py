@@ -41,6 +41,7 @@ def outcomes(database: Database, n: int, runs: int) -> tuple[list[list[int]], in
     return [[shown.get((more, pair), 0) for pair in range(runs)] for more in (0, 1)], result.differential_privacy["k"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.parametrize("n", [10, 13])
 def test_neighbours_are_told_apart_no_better_than_claimed(database: Database, n: int, runs: int) -> None:

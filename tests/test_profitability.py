@@ -221,6 +221,7 @@ def adult_spec(limit: float, prices: dict[str, float], levels: Sequence[int] | N
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.skipif(ADULT is None, reason="the Adult extract is not here; KANON_SHARED names its folder")
 @pytest.mark.parametrize(("limit", "prices", "value", "levels"), ASSERTED)
 def test_what_arx_asserts_at_its_optimum(

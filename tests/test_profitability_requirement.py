@@ -154,6 +154,7 @@ def by_values(oracle: Oracle) -> dict[tuple[Any, ...], list[int]]:
 CELLS = st.lists(st.tuples(st.sampled_from(["aa", "ab", "ba"]), st.sampled_from(["x1", "x2", "y1"])), max_size=12)
 
 
+@pytest.mark.slow
 @given(
     rows=CELLS,
     others=CELLS,
@@ -319,6 +320,7 @@ def test_a_specialization_and_a_generalization_of_what_satisfies_violate(databas
         assert not kanon_sql.plan(database.engine, spec).passed
 
 
+@pytest.mark.slow
 def test_beside_other_requirements(database: Database) -> None:
     """Each of them is judged as it is alone, in a search, in a release and in the table that was written."""
     rows = [[f"{group}{n % 3}", "xyz"[n * k % 3], f"p{n % 7}"] for k, group in enumerate("aabbbc") for n in range(5)]
@@ -472,6 +474,7 @@ def measured(adult: Engine, case: str, *, at_levels: bool) -> tuple[float, str]:
     return result.metrics[spec.search.metric_label], "".join(str(level) for level in (result.node or {}).values())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.skipif(ADULT is None, reason="the Adult extract is not here; KANON_SHARED names its folder")
 @pytest.mark.parametrize("case", ASSERTED)
 def test_what_arx_asserts_at_its_optimum(adult: Engine, case: str) -> None:

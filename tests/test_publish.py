@@ -203,6 +203,7 @@ kanon_sql.anonymize(kanon_sql.connect(file), kanon_sql.Spec.load(spec))
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "occurrence"),
     [
@@ -275,6 +276,7 @@ CORRUPTIONS = {
 }
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("style", ["drop", pytest.param("mask", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("corruption", CORRUPTIONS)
 def test_a_written_table_that_is_not_as_promised_is_dropped(
@@ -347,6 +349,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_source_that_changes_between_the_scans_is_caught(
     visits: Database, monkeypatch: pytest.MonkeyPatch, change: str
@@ -369,6 +372,7 @@ def test_a_source_that_changes_between_the_scans_is_caught(
 # --- names -------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
 def test_what_kanon_sql_did_not_publish_is_not_replaced(visits: Database, kind: str) -> None:
     visits.connection.execute(f"CREATE {kind} {RELEASE} AS SELECT 1 AS mine")
@@ -397,6 +401,7 @@ def test_a_connection_that_is_given_for_reading_is_not_written_to(visits: Databa
     assert visits.tables() == ["visits"]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dropped", [True, False])
 @pytest.mark.parametrize("place", ["a schema", "the session"])
 def test_a_table_elsewhere_that_hides_the_release_is_not_replaced(visits: Database, place: str, dropped: bool) -> None:
@@ -414,6 +419,7 @@ def test_a_table_elsewhere_that_hides_the_release_is_not_replaced(visits: Databa
     assert visits.rows(RELEASE) == [("precious",)]
 
 
+@pytest.mark.slow
 def test_a_release_does_not_move_to_another_schema(visits: Database) -> None:
     """Who reads it where it was would lose it."""
     kanon_sql.anonymize(visits.engine, spec())

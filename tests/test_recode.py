@@ -85,6 +85,7 @@ def test_a_text_with_two_meanings_is_released_with_one(database: Database) -> No
     assert Counter(database.rows("visits_release")) == {("y",): 3, ("z",): 3, ("u",): 2, ("v",): 2}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", ["full_domain", "local", "cells"])
 def test_a_table_that_would_be_suppressed_as_a_whole_is_no_release(database: Database, method: str) -> None:
     """However many rows may be suppressed: at the highest levels allowed, both values violate by themselves."""
@@ -111,7 +112,7 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Databa
         assert result.cost.source_scans == 1
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("recoding", "sensitive"),
     [
@@ -163,6 +164,7 @@ def test_the_best_takes_as_many_statements_as_its_rounds_and_steps(database: Dat
         assert result.cost.source_scans == 1
 
 
+@pytest.mark.slow
 def test_the_best_is_the_best_of_what_was_tried(visits: Database) -> None:
     result = kanon_sql.anonymize(visits.engine, spec(recoding=BEST))
     assert result.recoding is not None
@@ -359,6 +361,7 @@ def tampered(monkeypatch: pytest.MonkeyPatch) -> Any:
     return tamper_with
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "statement",
     [

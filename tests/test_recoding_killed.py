@@ -187,7 +187,15 @@ def test_a_kill_leaves_the_earlier_release_or_the_new(tmp_path: Path, name: str)
 
 
 @pytest.mark.campaign_on(
-    "cells", "kk", "kk, global", "local, best", "local, ranges", "microaggregation", "subtree, bottom up"
+    "cells",
+    "kk",
+    "kk, global",
+    "local",
+    "subtree",
+    "local, best",
+    "local, ranges",
+    "microaggregation",
+    "subtree, bottom up",
 )
 @pytest.mark.parametrize("name", RECODINGS)
 @pytest.mark.parametrize(

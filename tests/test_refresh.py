@@ -106,6 +106,7 @@ def test_a_class_appears_with_k_rows_that_no_reader_has_seen(
     assert kanon_sql.check(engine, spec()).passed
 
 
+@pytest.mark.slow
 def test_rows_that_leave_take_others_along(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
     visits(connection, 2, "aaaaaa")
     kanon_sql.refresh(engine, spec())
@@ -290,6 +291,7 @@ def test_of_the_source_the_rows_of_the_day_are_read_and_no_others(
         assert (scan["row_groups_scanned"], scan["rows_scanned"]) == (1, 6)
 
 
+@pytest.mark.slow
 def test_what_is_sent_does_not_grow_with_the_table(connection: duckdb.DuckDBPyConnection) -> None:
     costs = []
     for copies in (1, 50):
@@ -352,6 +354,7 @@ def test_a_spec_with_a_state_reads_back() -> None:
     )  # what was published before has the hash of then
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -509,6 +512,7 @@ def killed_everywhere(tmp_path: Path, patched: pytest.MonkeyPatch, step: int, **
         assert everything(file) == after, "the next run needs no help"
 
 
+@pytest.mark.slow
 def test_a_kill_changes_all_or_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     killed_everywhere(tmp_path, monkeypatch, 9)
 
@@ -520,14 +524,16 @@ CHANGED = {
 }
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("options", [{}, CHANGED])
-@pytest.mark.parametrize("step", [pytest.param(5, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("step", [5, 1])
 def test_a_kill_before_any_statement(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], step: int
 ) -> None:
     killed_everywhere(tmp_path, monkeypatch, step, **options)
 
 
+@pytest.mark.slow
 def test_of_two_at_once_one_is_refused(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
     visits(connection, 2, "bbb")
     other = kanon_sql.connect(connection.cursor())
@@ -551,6 +557,7 @@ def test_of_two_at_once_one_is_refused(connection: duckdb.DuckDBPyConnection, en
     other.close()
 
 
+@pytest.mark.slow
 def test_a_run_that_read_an_earlier_state_changes_nothing(
     connection: duckdb.DuckDBPyConnection, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -591,6 +598,7 @@ def test_states_are_listed_and_dropped(connection: duckdb.DuckDBPyConnection, en
         kanon_sql.refresh(engine, spec())
 
 
+@pytest.mark.slow
 def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("growing.json").write_text(json.dumps(SPEC))
@@ -620,6 +628,7 @@ def test_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 # --- rows that would be taken twice --------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("first", "then"), [(None, "day"), ("day", "number"), ("day", None)])
 def test_another_watermark_takes_no_row_twice(
     connection: duckdb.DuckDBPyConnection, first: str | None, then: str | None
@@ -636,6 +645,7 @@ def test_another_watermark_takes_no_row_twice(
     assert released(connection) == {"aa*": 4, "bb*": 4}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("columns", "why"),
     [("zip, disease", "the table has no column 'day'"), ("NULL::INTEGER AS day, zip, disease", "2 rows have no 'day'")],

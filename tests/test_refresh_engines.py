@@ -207,7 +207,7 @@ def test_rights_by_the_beginning_of_a_name_count_on_clickhouse() -> None:
             assert subject.fetch(query) == [(readers,)], (user, access, database)
 
 
-@pytest.mark.campaign_on("clickhouse")
+@pytest.mark.campaign
 @pytest.mark.parametrize("server", ["clickhouse", "mariadb"])
 def test_a_kill_leaves_the_earlier_release_or_the_new(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is rolled back there: the state is that of the run whose mark the release has."""

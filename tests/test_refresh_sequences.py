@@ -267,6 +267,7 @@ def duckdb() -> Iterator[Subject]:
         yield made
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "policy"), [("rows", "hold"), ("persons' values", "coarsen")])
 def test_some_sequences(duckdb: Subject, name: str, policy: str) -> None:
     assert sum(campaign(duckdb, name, policy, range(2)))
@@ -297,7 +298,7 @@ def test_a_thousand_sequences_per_policy(name: str, policy: str) -> None:
     raise AssertionError(f"only {began} of {SEQUENCES} sequences had a first release")
 
 
-@pytest.mark.campaign_on("spark")
+@pytest.mark.campaign_on("spark", "clickhouse")
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["postgres", "sqlite", "mariadb", "clickhouse", "spark"])
 def test_sequences_on_other_engines(engine: str) -> None:
@@ -339,6 +340,7 @@ def rows_of(cells: str) -> list[Row]:
     ]
 
 
+@pytest.mark.slow
 def test_a_value_that_everybody_of_a_class_has_is_known(duckdb: Subject) -> None:
     """Both men of the second day have flu, and one has an ulcer too: two values are there, and flu is known of both."""
     promise = PROMISES["persons' values"]
@@ -456,8 +458,8 @@ def test_a_union_of_persons_may_not_be_what_its_classes_are(policy: str) -> None
 @pytest.mark.parametrize(
     "engine",
     [
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("duckdb", "postgres", "mariadb", "clickhouse")),
-        pytest.param("spark", marks=pytest.mark.campaign),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("duckdb", "postgres", "mariadb")),
+        *(pytest.param(name, marks=pytest.mark.campaign) for name in ("clickhouse", "spark")),
     ],
 )
 def test_unions_of_persons_on_other_engines(engine: str) -> None:

@@ -116,7 +116,7 @@ def rows_of(name: str, columns: str = "*") -> Counter[tuple[Any, ...]]:
     ],
     ids=["plain", "masked", "persons", "masked persons", "local", "mondrian", "labels alone", "sample"],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(16)
 def test_the_file_holds_what_the_table_would(
     folder: Path, database: duckdb.DuckDBPyConnection, changes: dict[str, Any], name: str, monkeypatch: Any
 ) -> None:
@@ -141,7 +141,7 @@ TEXTS = [None, "", " ", "NULL", "a", '"', '""', "a,b", "a\nb", "a\r\nb", "\r", "
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("recorded", [True, False], ids=["manifest", "alone"])
 @pytest.mark.parametrize("columns", [2, 1])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(8)
 def test_every_text_comes_back_as_it_was(folder: Path, name: str, recorded: bool, columns: int) -> None:
     """NULL and the empty text are two values, in files as in tables; NULL in the only column is an empty line."""
     for start in range(4):  # a line of every kind is the first one and the last
@@ -203,6 +203,7 @@ def test_numbers_and_dates_come_back_with_their_types(folder: Path, database: du
         assert list(result.manifest["file"]["columns"].values()) == kinds
 
 
+@pytest.mark.slow
 def test_formulas_are_named_and_not_touched(folder: Path, database: duckdb.DuckDBPyConnection) -> None:
     database.execute("UPDATE people SET dx = '=1+1' WHERE dx = 'flu'")
     database.execute("ALTER TABLE people ADD COLUMN debt VARCHAR DEFAULT '-5'")
@@ -247,7 +248,7 @@ def spoiled(query: str) -> Callable[..., str]:
         "SELECT *, 1 AS more FROM {}",
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(18)
 def test_a_file_with_other_rows_is_not_published(
     folder: Path, database: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch, query: str, name: str
 ) -> None:
@@ -296,6 +297,7 @@ def test_a_file_that_changes_after_it_was_verified_is_not_published(
 # --- what may be replaced ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_only_a_file_of_ours_is_replaced(folder: Path) -> None:
     Path("out.csv").write_text("mine")
     with pytest.raises(SpecError, match=r"already a file out\.csv that kanon_sql did not publish"):
@@ -385,6 +387,7 @@ os._exit(0)
 STEPS = 8
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("before", [False, True], ids=["first", "again"])
 @pytest.mark.parametrize("step", [pytest.param(step, marks=() if step == 5 else pytest.mark.slow) for step in range(9)])
 def test_a_kill_leaves_the_old_file_or_the_new_one(folder: Path, before: bool, step: int) -> None:
@@ -427,6 +430,7 @@ def test_a_run_that_is_killed_twice_in_its_last_step(folder: Path, step: int) ->
     assert left() == {"out.csv", "out.csv.manifest.json", "spec.yml", "kill.py"}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("step", [0, 1])
 def test_an_error_of_the_operating_system_says_what_stands(
     folder: Path, monkeypatch: pytest.MonkeyPatch, step: int
@@ -458,6 +462,7 @@ def test_a_directory_that_cannot_be_written_to(folder: Path, monkeypatch: pytest
     assert left() == set()
 
 
+@pytest.mark.slow
 def test_runs_into_one_directory_wait_for_each_other(folder: Path) -> None:
     with release_file._alone_in(folder), kanon_sql.connect() as db, pytest.raises(QueryTimeout):
         kanon_sql.anonymize(db, spec_of(), timeout=1.5)
@@ -497,6 +502,7 @@ def test_check_risk_and_audit_read_the_file(folder: Path) -> None:
     assert attacked.message.startswith("out.csv: ")
 
 
+@pytest.mark.slow
 def test_the_order_of_a_file_is_attacked(folder: Path, database: duckdb.DuckDBPyConnection) -> None:
     """Whoever has the file has the order of its rows: in that of the source, it tells whose each is."""
     spec = spec_of(source="people")
@@ -523,6 +529,7 @@ def test_null_and_an_empty_label_are_two_classes_when_a_file_is_checked(folder: 
         assert kanon_sql.check(db, spec_of()).classes["count"] == 2
 
 
+@pytest.mark.slow
 def test_a_database_that_is_only_read_is_enough(folder: Path, database: duckdb.DuckDBPyConnection) -> None:
     with duckdb.connect("clinic.duckdb") as connection:
         connection.execute("CREATE TABLE people AS SELECT * FROM read_csv('people.csv')")
@@ -616,6 +623,7 @@ def written(source: str = "people.csv", release: str = "out.csv") -> str:
     return "spec.yml"
 
 
+@pytest.mark.slow
 def test_files_need_no_database(folder: Path) -> None:
     spec = written(release="out.parquet")
     done = run("anonymize", spec, "--report", "report.html")
@@ -640,6 +648,7 @@ def test_files_need_no_database(folder: Path) -> None:
     assert (vanishing.exit_code, "or publish a file: release: {file: out.parquet}" in vanishing.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_standard_input_and_output(folder: Path) -> None:
     spec = written("-", "-")
     source = Path("people.csv").read_text()

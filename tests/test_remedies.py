@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import literature
+import pytest
 from audits import make
 from conftest import Database
 from ledgers import SQUARE, asked, people
@@ -25,6 +26,7 @@ def exposed(database: Database, release: str) -> int:
     return result.attacks[0].exposed
 
 
+@pytest.mark.slow
 def test_a_release_that_is_made_of_the_first_adds_nothing_to_it(database: Database) -> None:
     tables(database)
     assert exposed(database, "gt3") == 2, "the paper's second release, made of the private table"
@@ -40,6 +42,7 @@ def test_a_release_that_is_made_of_the_first_adds_nothing_to_it(database: Databa
     assert exposed(database, "based") == 0
 
 
+@pytest.mark.slow
 def test_columns_of_the_first_as_quasi_identifiers_of_the_next(database: Database) -> None:
     """The problem is what both are joined on: with it, every row that is joined is one of two."""
     tables(database)
@@ -54,6 +57,7 @@ def test_columns_of_the_first_as_quasi_identifiers_of_the_next(database: Databas
     assert exposed(database, "second") == 0
 
 
+@pytest.mark.slow
 def test_a_ledger_that_refuses_says_what_else_there_is(database: Database) -> None:
     people(database, *SQUARE)
     assert kanon_sql.anonymize(database.engine, asked("first", 0, 1)).passed

@@ -81,6 +81,7 @@ def released(connection: Any) -> Counter[tuple[str, ...]]:
     return Counter(tuple(str(cell) for cell in row) for row in rows)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("style", ["drop", "mask"])
 def test_running_the_rendered_statements_makes_the_release(database: duckdb.DuckDBPyConnection, style: str) -> None:
     spec = kanon_sql.Spec.from_dict(
@@ -98,7 +99,7 @@ def test_running_the_rendered_statements_makes_the_release(database: duckdb.Duck
 
 @pytest.mark.parametrize("extra", [{}, {"unit": "pid"}, {"nulls": "suppress"}, {"source": {"query": "SELECT 1;"}}])
 @pytest.mark.parametrize("metric", ["loss", "entropy", "ambiguity", "discernibility"])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(18)
 def test_every_statement_reads_back_in_its_dialect(extra: dict[str, Any], metric: str) -> None:
     spec = kanon_sql.Spec.from_dict({**SPEC, **extra, "search": {"metric": metric}})
     for dialect in ("duckdb", "postgres"):
@@ -165,6 +166,7 @@ def hostile_spec(name: str) -> kanon_sql.Spec:
     )
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_stay_names(name: str) -> None:
     spec = hostile_spec(name)

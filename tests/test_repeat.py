@@ -145,6 +145,7 @@ def test_the_order_is_random(connection: duckdb.DuckDBPyConnection) -> None:
         assert abs(covariance / sum((age - mean) ** 2 for age in rank)) < 0.2, "1,000 values: 6 standard deviations"
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "change",
     [
@@ -164,6 +165,7 @@ def test_otherwise_the_source_is_read_again(connection: duckdb.DuckDBPyConnectio
     assert result.cost.source_scans == 2
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("declared", "scans"), [("INTEGER", 1), ("DATE", 1), ("BOOLEAN", 1), ("DECIMAL(9, 2)", 1), ("UUID", 2), ("JSON", 2)]
 )

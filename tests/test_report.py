@@ -116,6 +116,7 @@ def test_names_that_are_markup_stay_text() -> None:
 # --- It stands by itself ---------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("verb", ["plan", "anonymize", "check"])
 def test_a_page_needs_nothing_else(reported: Path, verb: str) -> None:
     page = Page((reported / f"{verb}.html").read_text("utf-8"))

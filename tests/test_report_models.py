@@ -77,6 +77,7 @@ def people(database: Any) -> Any:
     return database.engine
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("verb", ["plan", "check"])
 def test_a_distance_is_measured_as_it_was_asked_for(people: Any, verb: str) -> None:
     if verb == "plan":
@@ -137,6 +138,7 @@ def test_every_k_is_a_k(people: Any, privacy: dict[str, Any]) -> None:
         with_k(spec_of(privacy=[{"k_anonymity": 2}, privacy]), 5)
 
 
+@pytest.mark.slow
 def test_chosen_intervals_have_a_report(database: Any, tmp_path: Path) -> None:
     rows = [(age, "x") for age in (1, 1, 2, 3, 5, 8, 8, 9)]
     database.table("people", {"age": "INTEGER", "dx": "VARCHAR"}, rows)

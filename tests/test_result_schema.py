@@ -71,7 +71,7 @@ def test_plan_anonymize_and_check_follow_it(engine: Engine) -> None:
 
 @pytest.mark.parametrize("algorithm", STRATEGIES)
 @pytest.mark.parametrize("unit", [None, "person"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(20)
 def test_every_algorithm_follows_it(engine: Engine, algorithm: str, unit: str | None) -> None:
     validated(
         plan(engine, Spec.from_dict({**SPEC, "unit": unit, "search": {"algorithm": algorithm}})), all_minimal=True
@@ -128,6 +128,7 @@ def test_subtree_recoding_follows_it(engine: Engine) -> None:
     assert told["start"] == "bottom"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "kind", [{"kind": "entropy"}, {"kind": "recursive", "c": 1.0}, {"kind": "recursive", "c": 3.0}]
 )
@@ -137,6 +138,7 @@ def test_every_requirement_follows_it(engine: Engine, kind: dict[str, Any]) -> N
     validated(check(engine, Spec.from_dict({**SPEC, "privacy": privacy}), "visits"))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "requirement",
     [

@@ -83,6 +83,7 @@ def reading(url: str, **options: Any) -> Iterator[Engine]:
         engine.close()
 
 
+@pytest.mark.sampled(2)
 def test_check_and_plan_need_select_only_and_write_nothing(server: tuple[Subject, str]) -> None:
     subject, url = server
     spec = kanon_sql.Spec.from_dict(SPEC)
@@ -123,7 +124,7 @@ EVERY_KIND: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("part", range(4))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_a_reader_checks_whatever_is_required(server: tuple[Subject, str], part: int) -> None:
     """With DuckDB's answers; the table is its own source and its own population."""
     subject, url = server
@@ -140,6 +141,7 @@ def test_a_reader_checks_whatever_is_required(server: tuple[Subject, str], part:
     assert subject.tables() == ["people"]
 
 
+@pytest.mark.sampled(2)
 def test_a_reader_asks_for_risks_attacks_hierarchies_and_comparisons(server: tuple[Subject, str]) -> None:
     subject, url = server
     spec = kanon_sql.Spec.from_dict(SPEC)
@@ -151,6 +153,7 @@ def test_a_reader_asks_for_risks_attacks_hierarchies_and_comparisons(server: tup
     assert subject.tables() == ["people"]
 
 
+@pytest.mark.sampled(2)
 def test_anonymize_is_refused(server: tuple[Subject, str]) -> None:
     subject, url = server
     with reading(url) as engine:
@@ -162,6 +165,7 @@ def test_anonymize_is_refused(server: tuple[Subject, str]) -> None:
     assert subject.tables() == ["people"]
 
 
+@pytest.mark.sampled(2)
 def test_the_grants_that_anonymize_names_are_enough(server: tuple[Any, str]) -> None:
     """Another role has published here, so the manifest and the record are its own; the messages lead the way."""
     subject, url = server
@@ -188,6 +192,7 @@ def test_the_grants_that_anonymize_names_are_enough(server: tuple[Any, str]) -> 
         REVOKES[subject.name](subject)
 
 
+@pytest.mark.sampled(2)
 def test_a_reader_of_a_release_alone_learns_that_it_is_untrue(server: tuple[Any, str]) -> None:
     """Without the right to the manifest: the mark of the table itself says so."""
     subject, url = server

@@ -36,6 +36,7 @@ from kanon_sql.search.lattice import Lattice, Node, generalizes
 from kanon_sql.search.tags import Tags
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", EXACT)
 @given(seed=st.integers(0, 2**32), monotone=st.booleans(), tiny=st.booleans())
 @example(seed=2413, monotone=True, tiny=False)  # two orders of one sum, on both sides of the line
@@ -212,6 +213,7 @@ def test_a_border_of_a_larger_lattice_is_found_with_few_questions() -> None:
 # --- larger lattices ----------------------------------------------------------------------
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("staged", [True, False])
 @pytest.mark.parametrize("monotone", [True, False])
 def test_larger_lattice(monotone: bool, staged: bool) -> None:

@@ -50,6 +50,7 @@ def used(*arguments: str) -> str:
 FILE = 'database = "file.duckdb"\n[profiles.other]\ndatabase = "profile.duckdb"\n'
 
 
+@pytest.mark.slow
 def test_what_comes_before_what(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("kanon-sql.toml").write_text(FILE)
     assert used() == "file"
@@ -74,6 +75,7 @@ def test_a_profile_does_not_lose_against_the_environment_in_silence(
     assert "KANON_SQL_DATABASE is set, and comes before the database of a profile" in shown.output
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["kanon-sql.toml", "pyproject.toml"])
 def test_the_nearest_file_counts_and_paths_are_relative_to_it(folder: Path, name: str) -> None:
     begin = "[tool.kanon_sql]\n" if name == "pyproject.toml" else ""
@@ -141,7 +143,7 @@ def test_a_file_of_another_user_is_not_read(folder: Path, monkeypatch: pytest.Mo
         ("x = [", "expected a file of TOML"),
     ],
 )
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(21)
 def test_what_a_file_cannot_say(folder: Path, text: str, said: str) -> None:
     Path("kanon-sql.toml").write_text(text)
     with pytest.raises(SpecError) as refused:
@@ -213,6 +215,7 @@ def test_every_verb_with_a_database_has_profiles() -> None:
     assert {"database", "threads", "memory_limit", "timeout", "scratch"} == set(KEYS)
 
 
+@pytest.mark.slow
 def test_doctor_says_what_is_set_where(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("kanon-sql.toml").write_text(f"timeout = 60\nscratch = 'temp'\n{FILE}")
     file = str(folder / "kanon-sql.toml")
@@ -309,7 +312,7 @@ def test_where_dbt_looks_for_profiles(folder: Path, monkeypatch: pytest.MonkeyPa
         ("clinic:\n", f"clinic: [{SECRET}\n", "expected the profiles of dbt in YAML"),
     ],
 )  # fmt: skip
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(14)
 def test_what_is_not_taken_over_is_refused(folder: Path, old: str, new: str, said: str) -> None:
     text = DBT.replace(old, new, 1)
     dbt(text)

@@ -46,7 +46,7 @@ def test_checks_of_a_few_hundred_random_problems(engine: str) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("style", ["plan", "anonymize"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_searches_of_a_few_random_problems(style: str, engine: str) -> None:
     assert_agreement(engine, 12, 30, {style: 1.0})
 
@@ -136,6 +136,7 @@ def same_measure(item: Requirement, one: float | None, other: float | None) -> b
     return one is other is None or (one is not None and other is not None and math.isclose(one, other, abs_tol=1e-9))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_both_oracles_judge_tables_alike(seed: int) -> None:
     tables, specs = drawn("check", seed)

@@ -95,6 +95,7 @@ def test_the_committed_schema_is_the_generated_one() -> None:
     jsonschema.Draft202012Validator.check_schema(Spec.json_schema())
 
 
+@pytest.mark.slow
 def test_the_schema_accepts_what_users_write() -> None:
     from ruamel.yaml import YAML
 
@@ -252,6 +253,7 @@ def test_redacted_sql(sql: str, redacted: str) -> None:
     assert redact_sql(redacted) == redacted
 
 
+@pytest.mark.slow
 @patient
 @given(
     st.lists(
@@ -316,6 +318,7 @@ def test_models_are_frozen_and_the_exports_exact() -> None:
     assert all(hasattr(spec_package, name) for name in spec_package.__all__)
 
 
+@pytest.mark.slow
 def test_yaml_is_imported_only_to_read_yaml() -> None:
     code = "import sys, kanon_sql.spec as s; s.Spec; print('ruamel.yaml' in sys.modules)"
     env = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -288,6 +288,7 @@ trees = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @patient
 @given(trees)
 def test_an_accepted_tree_nests(tree: dict[str, Any]) -> None:

@@ -115,6 +115,7 @@ def test_anchors_work_but_not_on_themselves() -> None:
     assert "contains itself" in problems("a: &x [*x]\n")[0]
 
 
+@pytest.mark.slow
 def test_exploding_and_bottomless_yaml() -> None:
     bomb = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
         f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)

@@ -808,7 +808,7 @@ def run_cloakings(engine: Any, connection: duckdb.DuckDBPyConnection) -> None:
         kanon_sql.cloak(engine, kanon_sql.CloakSpec.from_dict({**given, **changes}))
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_every_template_is_used(used: set[str], tmp_path: Path) -> None:
     run_on_the_demo(tmp_path)
     with duckdb.connect() as connection:

@@ -69,6 +69,7 @@ def released(file: Path) -> Counter[tuple[Any, ...]]:
 # --- Text is compared exactly ---
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("collation", ["NOCASE", "RTRIM"])
 def test_a_collation_merges_nothing(file: Path, collation: str) -> None:
     run(
@@ -271,6 +272,7 @@ def test_a_release_can_be_checked_though_it_was_made_by_create_table_as(file: Pa
     engine.close()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("reference", ["original", "release"])
 def test_ordered_values_of_a_release_are_what_the_source_declares(file: Path, reference: str) -> None:
     """Dates and decimals, which its own columns no longer are by name; what is no date is refused as in the source."""
@@ -309,6 +311,7 @@ EVERY_PAIR = [
 ]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("width", "kind"), EVERY_PAIR)
 def test_intervals_are_those_of_exact_decimals(file: Path, width: Any, kind: str) -> None:
     draw = random.Random(f"{width}{kind}")
@@ -448,6 +451,7 @@ def test_a_lock_that_ends_is_waited_for(people: Path) -> None:
     other.close()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("how", ["time limit", "cancelled"])
 def test_waiting_for_a_lock_ends_when_the_run_does(people: Path, how: str) -> None:
     other = sqlite3.connect(people, isolation_level=None)
@@ -552,6 +556,7 @@ def test_a_statement_that_is_nested_too_deeply_says_what_to_do(people: Path, mon
     engine.close()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("source", ["measured", {"query": "SELECT * FROM measured"}], ids=["table", "query"])
 def test_models_that_nest_deeply_fit_the_parser(people: Path, source: Any) -> None:
     """Texts of fractions, positions, ranks and spans lie in each other; some libraries hold 100 symbols."""

@@ -123,6 +123,7 @@ def clinic(database: Database) -> None:
     database.table("original", types, [*rows, ("c", "w", 9, 8, 1.0), ("c", "z", 9, 9, 1.0)])
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(
     ("requirement", "unit"),
     [*((item, None) for item in OTHERS), *((item, "p") for item in OTHERS[:2])],

@@ -75,6 +75,7 @@ whole = st.none() | st.integers(-120, 120)
 fraction = st.none() | st.integers(-400, 400).map(lambda number: number / 8)
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(st.sampled_from(["a", "b", "c", None]), st.integers(20, 22), whole, fraction), min_size=1, max_size=14
@@ -114,6 +115,7 @@ def test_rows_and_values(
     assert found == wanted
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "step",
     [{"round": 2}, {"round": 5}, {"round": 0.5}, {"round": 10, "bottom": -7, "top": 8}, {"top": 3}, {"bottom": 3}],
@@ -128,6 +130,7 @@ def test_every_value_near_a_half_and_an_end(database: Database, step: dict[str, 
     assert found == Counter(tuple(as_text(oracle.coded(row[name], step)) for name in ("pay", "part")) for row in rows)
 
 
+@pytest.mark.slow
 def test_persons_are_drawn_with_all_of_their_rows(database: Database) -> None:
     rows = [row for row in people(60) if row["person"] is not None]
     filled(database, rows)

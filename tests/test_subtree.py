@@ -292,6 +292,7 @@ def test_suppressed_rows_are_no_smallest_class(database: Database) -> None:
     assert Counter(database.rows("people_release")) == {("p", "*"): 6, ("q", "*"): 6}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_a_released_text_stands_for_one_set_of_values(database: Database, direction: str) -> None:
     """`b` is a value, and above it the label of a; `c` likewise; `1` is on two levels for others."""
@@ -382,6 +383,7 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Databa
         assert result.cost.source_scans == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_no_value_is_fetched(records: Database, monkeypatch: pytest.MonkeyPatch, direction: str) -> None:
     """Nothing but numbers, and what the database says of itself, leaves it while the table is recoded."""
@@ -476,6 +478,7 @@ def test_a_population_is_refused(records: Database) -> None:
 # --- failures ---------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "statement",
     [

@@ -123,6 +123,7 @@ def released(database: Database, held: dict[str, int], **changes: Any) -> Counte
     return Counter(label for (label,) in database.rows("people_release"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_a_value_goes_to_the_parent_that_needs_it(database: Database, direction: str) -> None:
     """The survey's 94142: to 941*2 where 94132 is alone as well, and to 9414* where 94141 is alone instead."""
@@ -166,6 +167,7 @@ def test_a_step_that_heals_more_for_less_goes_first(database: Database) -> None:
 # --- what it costs, and what is refused ------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_statements_do_not_depend_on_the_table(database: Database) -> None:
     found = set()
     for times in (1, 50):
@@ -232,6 +234,7 @@ def test_other_verbs(database: Database) -> None:
     assert all("needs one parent for each value" in str(run.reason) for run in runs[1:])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ks", [(2, 6), (6, 2)])
 def test_each_k_chooses_parents_of_its_own(database: Database, ks: tuple[int, int]) -> None:
     """For k = 2 no row needs a parent, and a goes to N, which is smaller; 6 rows there are in M alone."""

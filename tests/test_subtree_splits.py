@@ -251,6 +251,7 @@ def test_a_table_worked_out_by_hand(database: Database) -> None:
     assert only(database) == {"<= 12": 3, ">= 80": 2, None: 2}
 
 
+@pytest.mark.slow
 def test_a_class_label_decides_where_an_interval_is_split(database: Database) -> None:
     database.table("people", {"age": "INTEGER", "exam": "VARCHAR"}, list(zip(range(1, 6), "YYYNN", strict=True)))
     assert only(database, sensitive=["exam"]) == {"<= 2": 2, ">= 3": 3}

@@ -71,7 +71,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_the_figure(database: Database, name: str) -> None:
     model = MODELS[name]
     assert Counter(released(database, model)) == model.released

@@ -104,7 +104,7 @@ OF_SUMS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("unit", [None, "firm"])
 @pytest.mark.parametrize("rules", RULES + OF_SUMS, ids=lambda rules: "+".join(rules))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 def test_the_fewest_steps_without_a_sensitive_cell(
     shared_database: Database, rules: dict[str, Any], unit: str | None
 ) -> None:
@@ -135,6 +135,7 @@ def test_the_fewest_steps_without_a_sensitive_cell(
     assert seen
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("unit", [None, "firm"])
 def test_estimates_from_a_sample(shared_database: Database, unit: str | None) -> None:
     """The threshold counts respondents, and another one looks at the estimates, which are sums of weights."""
@@ -200,6 +201,7 @@ def test_what_a_table_of_estimates_does_not_take(changes: dict[str, Any], messag
         kanon_sql.TableSpec.from_dict({**given, "protection": "collapsing", **changes})
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", ["suppression", "controlled_rounding"])
 def test_no_other_method_hides_that_everybody_of_a_row_is_in_one_cell(database: Database, method: str) -> None:
     """Known answer: the row's cells are empty but for one, so the row says the category of all of its people."""
@@ -288,6 +290,7 @@ def example_rows() -> list[tuple[str, str, int]]:
     return rows
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("rules", "measure", "sensitive"),
     [

@@ -81,6 +81,7 @@ def test_random_rounding_is_unbiased_reproducible_and_needs_the_key() -> None:
         assert abs(sum(found) / len(found) - cell.value) < 0.25, "five standard deviations"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", ["conventional_rounding", "random_rounding", "controlled_rounding"])
 def test_what_a_rounded_table_tells_is_what_all_possible_tables_tell(method: str) -> None:
     failed = 0

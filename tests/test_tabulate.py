@@ -81,7 +81,7 @@ def same_contributors(ours: CellTable, theirs: CellTable) -> bool:
 
 @pytest.mark.parametrize("unit", [None, "firm"])
 @pytest.mark.parametrize("rules", RULES, ids=lambda rules: "+".join(rules))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 def test_sums_and_what_makes_them_sensitive(shared_database: Database, rules: dict[str, Any], unit: str | None) -> None:
     draw = random.Random(str((rules, unit)))
     for tree in (False, True):
@@ -105,6 +105,7 @@ def test_sums_and_what_makes_them_sensitive(shared_database: Database, rules: di
         assert same_contributors(ours, theirs)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("count", [None, "rows", "persons"])
 def test_counts(shared_database: Database, count: str | None) -> None:
     draw = random.Random(str(count))
@@ -118,6 +119,7 @@ def test_counts(shared_database: Database, count: str | None) -> None:
         assert ours == theirs
 
 
+@pytest.mark.slow
 def test_p_percent_is_pq_with_nothing_known_and_weaker_than_a_dominance_rule(shared_database: Database) -> None:
     """Known relations (WP 22, chapter IV): p% is pq with q = 100, and implies (2, 100 / (1 + p/100)) dominance."""
     draw = random.Random(5)

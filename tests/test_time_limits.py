@@ -67,7 +67,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
 
 @pytest.mark.parametrize("hierarchy", [{}, {"intervals": [5, 10]}, {"sql": ["floor(x / 10)"]}], ids=str)
 @pytest.mark.parametrize("verb", ["plan", "anonymize", "check", "audit", "hierarchy"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(16)
 def test_work_of_pythons_own_looks_at_the_limit(verb: str, hierarchy: dict[str, Any], clock: Clock) -> None:
     connection, spec = wide(60, **hierarchy)
     more = {"check": ("t",), "audit": ("t",)}.get(verb, ())
@@ -97,6 +97,7 @@ def test_nobody_looks_at_a_limit_outside_of_a_run() -> None:
     assert asked == [1, 2, 1]
 
 
+@pytest.mark.campaign_on("anonymize", "audit")
 @pytest.mark.slow
 @pytest.mark.parametrize("verb", ["plan", "anonymize", "check", "audit", "hierarchy"])
 def test_a_limit_with_1500_quasi_identifiers(verb: str) -> None:

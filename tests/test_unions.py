@@ -222,6 +222,7 @@ def k(value: int, *names: str) -> dict[str, Any]:
     return {"k_anonymity": {"k": value, **({"quasi_identifiers": list(names)} if names else {})}}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name",
     [
@@ -252,6 +253,7 @@ def test_what_is_suppressed_makes_other_classes_smaller(name: str) -> None:
         engine.close()
 
 
+@pytest.mark.slow
 def test_a_chain_of_three(database: Database) -> None:
     """Each step counts what the step before left: c2 has 1 row and goes, so b2 has 2 of 3, so a1 has 3 of 6."""
     rows = [("1", "1", "1")] * 3 + [("1", "2", "1")] * 2 + [("1", "2", "2")] + [("2", "3", "1")] * 4
@@ -269,6 +271,7 @@ def test_a_chain_of_three(database: Database) -> None:
     assert suppressed(k(4, "a"), k(3, "a", "b"), k(2)) == 6
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("algorithm", ["optimal", "incognito", "samarati", "exhaustive"])
 def test_nothing_is_inferred_from_what_suppression_breaks(database: Database, algorithm: str) -> None:
     """Above the solution, where x and y meet, entropy leaves no class, hence none of b: that says nothing of below."""

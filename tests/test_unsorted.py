@@ -57,6 +57,7 @@ def sweeney(database: Database) -> Database:
     return database
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("release", "earlier"), [("gt1", "gt2"), ("gt2", "gt1")])
 def test_two_releases_in_one_order_return_the_source(sweeney: Database, release: str, earlier: str) -> None:
     """Figure 3: GT1 has classes of 3 and GT2 of 2, and their rows side by side are PT, 12 of 12 alone."""
@@ -80,6 +81,7 @@ def test_what_the_joint_classes_keep_is_no_exposure(sweeney: Database) -> None:
     assert (attack.examined, attack.exposed, attack.risk) == (12, 0, 0.5)
 
 
+@pytest.mark.slow
 def test_random_order_returns_no_row_of_the_source(sweeney: Database) -> None:
     """The paper's remedy: the rows sorted at random."""
     for seed in range(8):
@@ -195,6 +197,7 @@ def test_random_orders_and_sorted_ones_are_not_common(database: Database) -> Non
     assert attacked(database, rows, ours, theirs).exposed == 0
 
 
+@pytest.mark.slow
 def test_our_own_releases_pass(database: Database) -> None:
     make(database, "s", persons(), NAMES)
     for number in range(3):
@@ -222,6 +225,7 @@ def test_sensitive_values_and_keys_that_both_show_tell_the_order(database: Datab
 # --- What cannot be joined ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_releases_of_other_lengths_are_named(database: Database) -> None:
     rows = persons()
     for name, levels, count in (("s", (0, 0), 200), ("r", (0, 2), 200), ("old", (2, 0), 199), ("same", (2, 1), 200)):
@@ -266,7 +270,7 @@ def evidence(pairs: Sequence[tuple[int, int]], source: Sequence[tuple[int, int]]
     return evidence_of(cells)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("ours", "theirs", "count"), [(3, 3, 9), (4, 5, 40), (8, 10, 200), (2, 2, 60)])
 def test_the_deviation_is_that_of_many_random_orders(ours: int, theirs: int, count: int) -> None:
     """Against two thousand orders: the mean is the mean, and the deviation about theirs."""

@@ -165,6 +165,7 @@ def test_a_stopped_search_goes_on_with_its_frequency_sets() -> None:
 # --- the evaluator --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(case=cases(max_nodes=24), seed=st.integers(0, 2**32))
 @examples(12)
 def test_prepared_sets_answer_what_the_first_one_answers(
@@ -272,6 +273,7 @@ def run(database: Database, **changes: Any) -> tuple[SearchSummary, Node | None,
     return summary, found.node, texts
 
 
+@pytest.mark.slow
 def test_the_figures_are_those_of_the_statements(database: Database) -> None:
     """Counted in the texts of the statements, and by hand where the paper says how many there are."""
     people(database)
@@ -295,6 +297,7 @@ def test_the_first_set_is_read_once_by_a_cube(database: Database) -> None:
     assert [sum("frequency" in text for text in built), len(built)] == [3, 6]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_walk_of_the_papers_tables(database: Database, variant: str) -> None:
     """Patients (LeFevre et al. 2005, figure 1) has the minimal generalizations that figure 3 leads to."""

@@ -110,6 +110,7 @@ def test_covers_are_those_of_every_possible_world(
         assert isclose(attack.risk, expected, abs_tol=1e-9)
 
 
+@pytest.mark.slow
 def test_more_views_never_protect(shared_database: Database) -> None:
     """A third view can only rule out worlds."""
     draw = random.Random(11)

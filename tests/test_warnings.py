@@ -161,6 +161,7 @@ tables = st.lists(
 )
 
 
+@pytest.mark.slow
 @examples(40)
 @given(rows=tables, named=st.booleans())
 def test_classes_of_too_few_persons_are_counted(shared_database: Database, rows: Rows, named: bool) -> None:
@@ -250,7 +251,7 @@ def test_an_identifier_that_repeats_hides_no_other(database: Database) -> None:
         ("DATE", "x", False),  # a date of birth names a person, and is others' too
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 def test_a_persons_key_may_be_of_any_type(database: Database, type_: str, named: str, warned: bool) -> None:
     """One class has six rows of a person; keys with gaps are often read as numbers with a point."""
     database.table("people", {"i": "INTEGER", "zip": "VARCHAR", "age": "INTEGER"}, [(i, "11", 20) for i in range(6)])
@@ -267,7 +268,7 @@ def test_a_persons_key_may_be_of_any_type(database: Database, type_: str, named:
 
 
 @pytest.mark.parametrize("recoding", ["local", "mondrian", "cells", {"method": "mondrian", "variant": "relaxed"}])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_local_recodings_are_looked_at_too(database: Database, recoding: Any) -> None:
     """Every person has three rows that are alike, so classes of rows have a third as many persons."""
     rows = [(number // 3, f"{number // 3 % 3}{number // 3 % 2}", 20 + number // 3 % 60) for number in range(300)]
@@ -305,7 +306,7 @@ def wide(database: Database, distinct: int, rows: int = 400) -> None:
     ],
 )
 @pytest.mark.parametrize("role", ["keep", "sensitive"])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(10)
 def test_a_telling_column_is_named(database: Database, distinct: int, rows: int, warned: bool, role: str) -> None:
     wide(database, distinct, rows)
     changes: dict[str, Any] = {role: ["note"]}
@@ -428,6 +429,7 @@ def test_an_error_publishes_nothing(database: Database) -> None:
     assert kanon_sql.anonymize(database.engine, spec(warnings={"rows_not_persons": "warn"})).passed
 
 
+@pytest.mark.slow
 def test_what_is_allowed_is_not_looked_for(database: Database) -> None:
     panel(database)
     heard = kanon_sql.anonymize(database.engine, spec())
@@ -534,6 +536,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "spec.yml", tmp_path / "clinic.duckdb"
 
 
+@pytest.mark.slow
 def test_the_command_line_shows_them_and_fails_on_them(files: tuple[Path, Path]) -> None:
     told = run("anonymize", files[0], "-d", files[1], "-q")
     assert told.exit_code == 0, told.output

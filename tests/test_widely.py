@@ -45,6 +45,7 @@ def spec(**changes: Any) -> kanon_sql.Spec:
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("nulls", ["value", "suppress"])
 def test_labels_are_counted_as_in_the_rows(engine: Engine, nulls: str) -> None:
     """By hand, for every quasi-identifier and level: labels, values under them, the most under one, n log n."""
