@@ -321,6 +321,7 @@ def proposals(pairs: list[tuple[int, ...]], covered: dict[int, int], rows: dict[
     return found
 
 
+@pytest.mark.slow
 def test_a_cover_proposes_the_cheapest_sets_and_no_large_ones(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -408,6 +409,7 @@ def test_a_cover_takes_as_many_statements_a_round(database: Database) -> None:
         assert result.cost.rows_fetched <= 2 * count + 100
 
 
+@pytest.mark.slow
 def test_rows_fetched_are_those_of_vectors_with_few_rows(database: Database) -> None:
     """A hundred times the rows of the same vectors: none of them has fewer than k, and nothing is compared."""
     shape = wide(database, 200)
@@ -457,6 +459,7 @@ def test_a_budget_that_ends_early_leaves_one_class(database: Database, method: s
 # --- values, other verbs ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_alike_rows_go_to_several_classes(database: Database) -> None:
     """One row is different from ten alike ones: it takes one of them with it, and nine stay as they are."""
     fill(database, [("a", "a", "a")] * 10 + [("a", "b", "b")])
@@ -466,6 +469,7 @@ def test_alike_rows_go_to_several_classes(database: Database) -> None:
         assert released == {("a", "a", "a"): 9, ("a", "*", "*"): 2}
 
 
+@pytest.mark.slow
 def test_nulls_and_minimum_levels(database: Database) -> None:
     database.table(
         "people", {"age": "INTEGER", "serial": "INTEGER"}, [(n, n) for n in (1, 2, 11, 12, 13)] + [(None, 9)]

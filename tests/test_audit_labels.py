@@ -40,6 +40,7 @@ def test_tables_that_share_no_form_are_not_called_safe(database: Database) -> No
         assert (forward.examined, forward.exposed) == (len(rows), 0)
 
 
+@pytest.mark.slow
 def test_releases_that_share_no_form_are_not_called_safe(database: Database) -> None:
     """Every value is out already, but written in capitals: nobody is found in both releases."""
     database.table("s", ["q", "d"], [("a", "x"), ("b", "y")])
@@ -81,6 +82,7 @@ def test_a_number_is_one_whatever_its_type(database: Database, ours: str, theirs
         assert (attack.examined, attack.exposed, attack.risk) == (4, 2, 1.0)
 
 
+@pytest.mark.slow
 def test_a_day_is_the_midnight_that_it_begins_with(database: Database) -> None:
     days = [("2020-01-01",), ("2020-01-02",), (None,)]
     database.table("s", {"q": "DATE", "d": "VARCHAR", "other": "VARCHAR"}, [])

@@ -150,6 +150,7 @@ def test_what_is_taken_without_a_promise_is_said(database: Database) -> None:
     assert not any("no requirement" in note for note in notes)
 
 
+@pytest.mark.slow
 def test_an_audit_writes_its_report_and_refuses_a_path_first(tmp_path: Path) -> None:
     import duckdb
 

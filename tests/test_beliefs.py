@@ -136,6 +136,7 @@ def check(database: Database, asked: Mapping[str, Any], **more: Any) -> kanon_sq
     return kanon_sql.check(database.engine, spec_of(asked, **more))
 
 
+@pytest.mark.slow
 def test_don_in_check(database: Database) -> None:
     """Don's beliefs move by 0.06, Ann's by 0.12, since b is ruled out, which she had with 0.12."""
     moved = max(abs(believed_of("don", "ac")[value] - belief) for value, belief in (prior(DON, ("don",)) or {}).items())
@@ -433,6 +434,7 @@ def test_revealed_classes_are_those_that_expose(database: Database) -> None:
     assert hidden.revealed is None
 
 
+@pytest.mark.slow
 def test_beside_other_requirements_and_backgrounds(database: Database) -> None:
     """Several in one statement: none takes another's lookups, frames or figures."""
     dons(database)

@@ -89,6 +89,7 @@ def test_a_plan_that_fails_has_nothing_beside_it(clinic: Path) -> None:
     engine.close()
 
 
+@pytest.mark.slow
 def test_local_recoding_beside_full_domain(clinic: Path) -> None:
     engine = kanon_sql.connect("clinic.duckdb", read_only=True)
     spec = kanon_sql.Spec.load("spec.yml")

@@ -89,6 +89,7 @@ def test_a_full_disk_can_be_had() -> None:
     assert not disk.path.exists()
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_faults(duck: Place) -> None:
     draws = []
     for _ in range(2):
@@ -235,6 +236,7 @@ class Lying(Kind):
         return Struck("at once", True)
 
 
+@pytest.mark.slow
 def test_a_broken_promise_is_told(duck: Place) -> None:
     campaign = Campaign(duck, 1, ["again"])
     campaign.run(1, [Lying()])

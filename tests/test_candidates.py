@@ -127,6 +127,7 @@ def test_what_two_releases_with_overlapping_labels_tell_together(database: Datab
     assert isclose(attack.risk or 0, 1 / min(left))
 
 
+@pytest.mark.slow
 def test_two_releases_by_one_recoding_tell_no_more_than_one_of_them(database: Database) -> None:
     """People who are in both, at the same levels: who was among k rows is among k rows that are in both."""
     rows = people(database, 6)

@@ -56,6 +56,7 @@ def pairs(**changes: Any) -> kanon_sql.Spec:
     return spec(quasi_identifiers=columns, **changes)
 
 
+@pytest.mark.slow
 def test_a_table_worked_out_by_hand(database: Database) -> None:
     """The two rows in the middle have y in common: x is suppressed in both, and nothing else."""
     database.table("visits", ["x", "y"], PAIRS)
@@ -94,6 +95,7 @@ def test_where_nothing_may_be_suppressed_the_full_domain_optimum_is_released(dat
     assert result.recoding is None or set(cells_of(result).values()) == {0}
 
 
+@pytest.mark.slow
 def test_a_value_that_is_called_like_the_top_counts_as_suppressed(database: Database) -> None:
     """Whoever reads `any` must know what it stands for: all values, whichever row has it."""
     database.table("tree", ["l0", "l1"], [(value, "any") for value in ("any", "b", "c", "d")])
@@ -103,6 +105,7 @@ def test_a_value_that_is_called_like_the_top_counts_as_suppressed(database: Data
     assert cells_of(result) == {"place": 5}
 
 
+@pytest.mark.slow
 def test_a_level_of_one_label_that_is_called_like_the_top_suppresses_nothing(database: Database) -> None:
     """At level 1 every row has `*` already: that is its label, and no cell is suppressed."""
     database.table("tree", ["l0", "l1", "l2"], [(value, "*", "*") for value in "abcd"])
@@ -126,6 +129,7 @@ def test_a_maximum_level_limits_the_node_and_not_what_is_suppressed(database: Da
     assert 0 < result.recoding["bound"]["mean_loss"] <= result.recoding["mean_loss"]
 
 
+@pytest.mark.slow
 def test_rows_that_full_domain_would_suppress_are_released(database: Database) -> None:
     database.table("visits", ["x", "y"], PAIRS)
     full = kanon_sql.plan(database.engine, pairs(recoding="full_domain", suppression={"limit": 2}))
@@ -162,6 +166,7 @@ def test_more_models_take_no_more_statements_a_round(visits: Database) -> None:
     assert result.cost.statements <= search.cost.statements + (result.recoding["nodes"] + 2) * a_node + OTHERS
 
 
+@pytest.mark.slow
 def test_so_many_nodes_and_no_more(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kanon_sql.recode.cells.MOST_TRIED", 3)
     result = kanon_sql.plan(visits.engine, spec())

@@ -106,12 +106,14 @@ def test_where_many_cells_have_to_be_suppressed(
     assert_kept(shared_database, folder, case, caps)
 
 
+@pytest.mark.slow
 @given(case=cases(), caps=CAPS)
 @examples(3)
 def test_at_the_minimum_levels(shared_database: Database, folder: Path, case: Case, caps: dict[str, float]) -> None:
     assert_kept(shared_database, folder, case, caps, "minimum")
 
 
+@pytest.mark.slow
 @given(case=with_other_models())
 @examples(3)
 def test_under_the_other_models(shared_database: Database, folder: Path, case: Case) -> None:

@@ -369,6 +369,7 @@ def test_what_stands_beside_a_label_is_certified(database: Database, tmp_path: P
     assert any("every column beside a label" in line for line in failed), failed
 
 
+@pytest.mark.slow
 def test_a_source_whose_rows_swap_values_is_another(database: Database, tmp_path: Path) -> None:
     """Those of two suppressed rows, so that no column and no released class tells it."""
     database.table("people", COLUMNS, [*people(), ("Bob Only", 3, "22222", "lonely", "another", 1)])
@@ -498,6 +499,7 @@ def test_a_proof_is_about_what_the_spec_asks(database: Database, tmp_path: Path,
             assert list(check_lattice({**proof, key: other}, rows_of, found.content["spec"])), key
 
 
+@pytest.mark.slow
 def test_more_suppressed_rows_than_the_spec_allows_are_told_by_the_statement(
     database: Database, tmp_path: Path
 ) -> None:
@@ -513,6 +515,7 @@ def test_more_suppressed_rows_than_the_spec_allows_are_told_by_the_statement(
     assert any("exceeding is 1" in line for line in said), said
 
 
+@pytest.mark.slow
 def test_a_risk_above_the_spec_s_is_told_by_the_statement(database: Database, tmp_path: Path) -> None:
     """Of rows that nobody has in common."""
     spec = spec_of(privacy=[{"k_anonymity": 2}, {"risk": {"average": 0.33, "highest": 0.4, "records_at_risk": 0.02}}])
@@ -650,6 +653,7 @@ def test_of_a_certificate_with_such_a_statement_nothing_is_run(certified: tuple[
     assert says(directory, database) == (True, [])
 
 
+@pytest.mark.slow
 def test_a_statement_that_the_database_refuses_is_no_claim_that_holds(database: Database, tmp_path: Path) -> None:
     spec = spec_of()
     released(database, spec)
@@ -870,6 +874,7 @@ def test_no_value_of_a_small_class_is_in_any_file(database: Database, tmp_path: 
         assert not any(row[0] in text for row in people() if row[0] is not None)
 
 
+@pytest.mark.slow
 def test_only_aggregates_reach_the_program(database: Database, tmp_path: Path) -> None:
     """One read of the source, and far fewer rows than the release has."""
     spec = spec_of()
@@ -895,6 +900,7 @@ def test_the_json_keeps_to_its_schema(certified: tuple[Database, Path]) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_is_not_certified_is_named(database: Database, tmp_path: Path) -> None:
     """In the JSON, in the text and by the verifier; and then nothing is said of what is best."""
     privacy = [

@@ -99,6 +99,7 @@ def test_names_that_a_certificate_uses_itself(database: Database, tmp_path: Path
     assert says(tmp_path, database) == (True, [])
 
 
+@pytest.mark.slow
 def test_the_ledger_s_entry_is_certified(database: Database, tmp_path: Path) -> None:
     database.table("people", COLUMNS, people())
     certified_anew(database, tmp_path, ledger="releases")

@@ -37,6 +37,7 @@ def values(chart: dict[str, Any]) -> list[dict[str, Any]]:
     return chart["data"]["values"]  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 def test_every_picture_is_a_chart_with_the_same_numbers(planned: kanon_sql.Result) -> None:
     charts, pictures = charts_of(planned), pictures_of(read_run(planned.to_dict(), "here"))
     assert set(charts) == set(pictures)
@@ -87,6 +88,7 @@ def test_altair_takes_them_and_draws_them(planned: kanon_sql.Result) -> None:
         assert len(re.findall(r"<path|<line", drawn)) > 5
 
 
+@pytest.mark.slow
 def test_charts_of_a_comparison(database: Database) -> None:
     pytest.importorskip("altair")
     database.table("people", ["zip"], [(f"{n % 7}{n % 3}",) for n in range(40)])

@@ -172,6 +172,7 @@ def generalized(row: Sequence[Any], node: Sequence[int]) -> tuple[Any, ...]:
     return ages[node[0]], (town, PARENT[town], "*")[node[1]]
 
 
+@pytest.mark.slow
 def test_known_answers(database: Database) -> None:
     """A column that follows from one of two columns: wholly told by the source, and by a release that has it."""
     rows = [(n % 6, "ac"[n % 2], "xy"[n % 2], n) for n in range(120)]

@@ -104,6 +104,7 @@ def test_a_requirement_that_cannot_be_met_is_exit_code_1_and_publishes_nothing(c
     assert not list(clinic.glob("*.json"))
 
 
+@pytest.mark.slow
 def test_render_needs_no_database(clinic: Path) -> None:
     result = run("render", "spec.yml", "--dialect", "postgres", "--node", "age=1", "--node", "zip=2")
     assert result.exit_code == 0, result.stderr

@@ -85,6 +85,7 @@ def test_a_missing_table_is_exit_code_3(clinic: Path) -> None:
         assert "vists" in refused(run(verb, "spec.yml", "-d", "clinic.duckdb"), 3)
 
 
+@pytest.mark.slow
 def test_a_locked_database_is_exit_code_3(clinic: Path) -> None:
     with duckdb.connect("clinic.duckdb"):
         done = spawn("check", "spec.yml", "-d", "clinic.duckdb")

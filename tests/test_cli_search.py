@@ -117,6 +117,7 @@ def test_a_budget_of_statements_is_kept_to_the_statement(statements: int) -> Non
     assert len(decided) == statements
 
 
+@pytest.mark.slow
 def test_a_batch_that_takes_several_statements_is_not_begun_again() -> None:
     """What was answered before the budget ended counts; nothing more is asked."""
     data = validated(run(*PLAN, "--beside", "none", "--max-statements", "12", "--format", "json"))
@@ -124,6 +125,7 @@ def test_a_batch_that_takes_several_statements_is_not_begun_again() -> None:
     assert whole["cost"]["statements"] - data["cost"]["statements"] == 13
 
 
+@pytest.mark.slow
 def test_nothing_found_within_the_budget_is_not_called_impossible(clinic: Path) -> None:
     for verb in (PLAN, ANONYMIZE):
         result = run(*verb, "--max-statements", "1")
@@ -168,6 +170,7 @@ def test_the_time_limit_of_the_run_is_not_a_budget(monkeypatch: pytest.MonkeyPat
     assert "time limit of 4 s was reached" in refused(run(*PLAN, "--timeout", "4", "--max-seconds", "60"), 3)
 
 
+@pytest.mark.slow
 def test_anonymize_releases_the_best_of_its_budget_and_the_manifest_says_so(clinic: Path) -> None:
     result = run(*ANONYMIZE, "--max-statements", "18")
     assert result.exit_code == 0, result.output
@@ -194,6 +197,7 @@ def test_a_budget_that_is_none_is_wrong_usage(option: tuple[str, str]) -> None:
         assert run(*verb, *option).exit_code == 2
 
 
+@pytest.mark.slow
 def test_a_budget_does_not_outlive_its_search(clinic: Path) -> None:
     """The figures of the chosen node, and later runs, are not its business."""
     engine = kanon_sql.connect(clinic / "clinic.duckdb")
@@ -236,6 +240,7 @@ def test_an_interrupt_that_nobody_waits_for_passes_through(clinic: Path, monkeyp
     engine.close()
 
 
+@pytest.mark.slow
 def test_only_what_the_cancel_caused_ends_the_search(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A lost connection, or a defect, while somebody wishes to stop is not "interrupted": it is what it is."""
     engine, spec = kanon_sql.connect(clinic / "clinic.duckdb"), kanon_sql.Spec.load(clinic / "spec.yml")
@@ -318,6 +323,7 @@ def test_ctrl_c_before_anything_was_found_says_so(monkeypatch: pytest.MonkeyPatc
     assert "the search was interrupted before it found a generalization" in " ".join(result.stdout.split())
 
 
+@pytest.mark.slow
 @needs_main_thread
 def test_ctrl_c_in_the_last_question_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search was over before it was stopped: it is complete, and says so."""
@@ -583,6 +589,7 @@ def test_nothing_found_is_explained_too() -> None:
     assert re.search(r"\[0, 1\] +not looked at", result.stdout)
 
 
+@pytest.mark.slow
 def test_a_lattice_too_large_to_explain_is_refused_before_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_pipeline, "MAX_NODES", 24)
     asked: list[Evaluator] = []

@@ -409,6 +409,7 @@ def test_a_client_without_a_session_works_inline(subject: ClickHouseSubject, htt
         assert kanon_sql.plan(engine, kanon_sql.Spec.from_dict(SPEC)).passed
 
 
+@pytest.mark.slow
 def test_urls(http: Bridge) -> None:
     for url in ("clickhouse://", "clickhouse://host:port/x", "clickhouse://host/x?secure=1"):
         with pytest.raises(SpecError, match="does not parse"):

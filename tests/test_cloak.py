@@ -253,6 +253,7 @@ def test_who_is_far_from_others_is_not_given_away_by_the_size_of_their_cell(data
     assert any("as few as 1 people have rows with the same label" in note for note in weaker.notes)
 
 
+@pytest.mark.slow
 def test_the_quadrant_is_divided_as_long_as_enough_people_are_in_it(database: Database) -> None:
     """Gruteser and Grunwald (2003), section 4.1: the quadrant before the one with fewer than k people."""
     rows = [(n, f"p{n}", x, y, 0) for n, (x, y) in enumerate([(0.5, 0.5), (0.6, 0.6), (1.5, 0.5), (3.5, 3.5), (7, 7)])]
@@ -824,6 +825,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_verb_prints_how_fine_cells_are(folder: Path) -> None:
     found = run("cloak", folder / "positions.yml", "-d", folder / "city.duckdb", "-v")
     assert found.exit_code in (0, 1), found.output

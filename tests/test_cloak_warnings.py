@@ -77,6 +77,7 @@ def trips(people: int = 20, each: int = 5) -> list[Row]:
     ]
 
 
+@pytest.mark.slow
 def test_a_pseudonym_is_named_and_others_are_not(database: Database) -> None:
     database.table("rows", TYPES, trips())
     result = kanon_sql.cloak(database.engine, spec_of(["device", "kind", "n"]))

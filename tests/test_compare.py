@@ -218,6 +218,7 @@ def test_a_recoding_that_a_spec_cannot_have_is_a_line_with_the_reason(clinic: Pa
     )
 
 
+@pytest.mark.slow
 def test_what_the_engine_does_not_do_is_a_line_too(clinic: Path) -> None:
     engine = kanon_sql.connect(clinic / "clinic.duckdb", scratch="inline")
     spec = kanon_sql.Spec.load(clinic / "plain.yml")
@@ -228,6 +229,7 @@ def test_what_the_engine_does_not_do_is_a_line_too(clinic: Path) -> None:
     engine.close()
 
 
+@pytest.mark.slow
 def test_markdown_and_the_page_have_a_line_per_recoding(clinic: Path) -> None:
     arguments = ["compare", "plain.yml", "-d", "clinic.duckdb", "--k", "5,10", "--recoding", "full_domain,local"]
     result = run(*arguments, "--format", "markdown", "--report", "r.html", "-q")
@@ -329,6 +331,7 @@ def test_runs_whose_frequency_sets_differ_in_anything_read_it_again(clinic: Path
 LIMITS = ["minimum_level: 1", "maximum_level: 2", "weight: 3", "minimum_level: 1, maximum_level: 1, weight: 0.5"]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(10)
 @pytest.mark.parametrize("remembers", [False, True], ids=["kept", "remembered"])
 @pytest.mark.parametrize(
@@ -434,6 +437,7 @@ def temporary_tables(engine: Any) -> int:
     return int(engine._connection.execute("SELECT COUNT(*) FROM duckdb_tables() WHERE temporary").fetchone()[0])
 
 
+@pytest.mark.slow
 def test_what_a_run_adds_is_dropped_before_the_next(clinic: Path) -> None:
     """Rollups of one run would fill the disk during the others; a run that fails leaves nothing either."""
     engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)

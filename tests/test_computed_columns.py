@@ -89,6 +89,7 @@ def released(database: Database, name: str = "people_release") -> dict[int, dict
 numbers = st.none() | st.integers(-30, 120)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(numbers, st.none() | st.integers(-99, 99)), min_size=4, max_size=30).map(
         lambda rows: [*rows, *rows[1:]]
@@ -282,6 +283,7 @@ def test_a_number_is_written_in_one_way(database: Database) -> None:
 # --- Labels that sort ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(-20, 400), min_size=4, max_size=40),
     st.integers(1, 2),
@@ -389,6 +391,7 @@ def test_two_versions_are_compared_by_labels_that_hold_all(clinic: Database) -> 
         kanon_sql.check(clinic.engine, spec, "now", republication=asked["odd"])
 
 
+@pytest.mark.slow
 def test_safe_harbor_judges_what_stands_beside_a_label_as_the_label(database: Database) -> None:
     rows = [(20 + n % 40, date(1950 + n % 5, 1 + n % 12, 1)) for n in range(200)]
     database.table("people", {"age": "INTEGER", "admission_date": "DATE"}, rows)

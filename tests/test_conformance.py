@@ -178,7 +178,7 @@ def is_core(item: pytest.Item) -> bool:
     engine = item.callspec.params["subject"]  # type: ignore[attr-defined]
     if engine == "duckdb":
         return True
-    core = CORE if engine == "postgres" else FIRST
+    core = QUICK if engine == "postgres" else FIRST
     return engine not in ("spark", *VERSIONS) and item.name.split("@")[0] in {name.format(engine) for name in core}
 
 

@@ -177,6 +177,7 @@ def test_forward_cross_and_backward_by_hand(database: Database) -> None:
     assert result.passed
 
 
+@pytest.mark.slow
 def test_who_is_new_alone_is_found(database: Database) -> None:
     """Both versions are 4-anonymous, and the one row that is new is the newcomer's."""
     before: list[Record] = [(0, 0, value) for value in ("flu", "flu", "cold", "cold")]
@@ -186,6 +187,7 @@ def test_who_is_new_alone_is_found(database: Database) -> None:
     assert measured(result, OF_NEWCOMERS) == (1, 1, 1.0)
 
 
+@pytest.mark.slow
 def test_versions_that_cross_by_hand(database: Database) -> None:
     """One version by x, the other by y: each row of before may be in both groups of the latter, which is counted once.
 
@@ -213,6 +215,7 @@ def test_of_several_versions_the_worst_pair_counts(database: Database) -> None:
     assert measured(run(database, second, versions[:2], 4), OF_NEWCOMERS) == (8, 0, 1 / 4)
 
 
+@pytest.mark.slow
 def test_nothing_is_said_of_newcomers_where_rows_have_gone(database: Database) -> None:
     before: list[Record] = [(0, 0, value) for value in ("flu", "flu", "cold")]
     versions = [released(before, (0, 0)), released(before[1:], (0, 0))]

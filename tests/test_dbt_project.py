@@ -199,6 +199,7 @@ def replace_release(spec: kanon_sql.Spec, name: str) -> kanon_sql.Spec:
     return kanon_sql.Spec.from_dict({**spec.to_dict(), "release": name})
 
 
+@pytest.mark.slow
 def test_persons_are_in_the_candidate_and_not_in_the_release(clinic: Database, tmp_path: Path) -> None:
     run = Project(clinic, written(clinic, tmp_path))
     run.build_all()
@@ -220,6 +221,7 @@ def refused(run: Project) -> str:
     return str(error.value)
 
 
+@pytest.mark.slow
 def test_a_value_without_a_generalization_stops_the_release_and_is_not_named(clinic: Database, tmp_path: Path) -> None:
     run = Project(clinic, written(clinic, tmp_path))
     run.build_all()
@@ -242,6 +244,7 @@ def test_a_hierarchy_with_a_value_twice_copies_no_row(clinic: Database, tmp_path
     assert "visits_release__sex: kanon_sql.hierarchy_is_valid" in run.failures()
 
 
+@pytest.mark.slow
 def test_an_interval_where_arithmetic_is_not_exact_is_no_generalization(clinic: Database, tmp_path: Path) -> None:
     clinic.connection.execute("ALTER TABLE visits ALTER age TYPE DOUBLE")
     run = Project(clinic, written(clinic, tmp_path))
@@ -259,6 +262,7 @@ def test_too_many_small_classes_stop_the_release(clinic: Database, tmp_path: Pat
     assert "visits_release__candidate: kanon_sql.suppression_limit" in run.failures()
 
 
+@pytest.mark.slow
 def test_a_candidate_that_somebody_changed_is_not_published(clinic: Database, tmp_path: Path) -> None:
     run = Project(clinic, written(clinic, tmp_path))
     run.build_all()
@@ -329,6 +333,7 @@ def test_another_engine_is_refused(clinic: Database, tmp_path: Path) -> None:
 # --- Files ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_second_run_writes_over_its_own_files_alone(clinic: Database, tmp_path: Path) -> None:
     first = written(clinic, tmp_path)
     assert written(clinic, tmp_path).files == first.files
@@ -420,6 +425,7 @@ def on_disk(clinic: Database, tmp_path: Path) -> Sequence[str | Path]:
     return ["dbt", tmp_path / "spec.yml", "-d", tmp_path / "clinic.duckdb", "--project", project]
 
 
+@pytest.mark.slow
 def test_the_verb(on_disk: Sequence[str | Path]) -> None:
     result = run(*on_disk)
     assert result.exit_code == 0, result.output

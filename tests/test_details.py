@@ -296,6 +296,7 @@ def test_the_lattice_is_listed_while_it_is_small(people: Engine, monkeypatch: py
 # --- Degenerate ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_no_row_one_class_and_no_solution(database: Any) -> None:
     columns = {"person": "INTEGER", "zip": "VARCHAR", "age": "INTEGER", "dx": "VARCHAR"}
     spec = kanon_sql.Spec.from_dict({**SPEC, "suppression": {"limit": 0}})

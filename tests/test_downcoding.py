@@ -110,6 +110,7 @@ def test_lowest_labels_tell_what_all_worlds_have_in_common(
     assert {attacks[f"downcoding of {name}"].examined for name in "qp"} == {len(rows)}
 
 
+@pytest.mark.slow
 @given(released([deep()], 6, 2), st.integers(2, 3))
 @examples(15)
 def test_what_a_minimal_release_tells_is_true_in_all_worlds(
@@ -250,6 +251,7 @@ def test_every_engine_finds_the_same(name: str, database: Database) -> None:
         assert attack.risk == pytest.approx(expected.risk)
 
 
+@pytest.mark.slow
 def test_statements_depend_on_the_columns_alone(database: Database) -> None:
     """No value and no row is fetched: a few counts per column."""
     costs = []

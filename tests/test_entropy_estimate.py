@@ -72,6 +72,7 @@ def test_by_hand(database: Database, counts: list[int], nats: float) -> None:
     assert math.isclose(grassberger_measure(counts), min(nats, math.log(len(counts))), abs_tol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_class_and_two_of_them_together(database: Database) -> None:
     """Not monotone: {a, b} passes for l = 2, {a, a, b, b} does not, although both have Shannon's entropy ln 2."""
     one, two = reached(database, [[1, 1], [2, 2]])

@@ -56,6 +56,7 @@ def postgres() -> Iterator[Subject]:
         yield made
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("postgres")
 def test_postgres_knows_both_and_counts_only_the_columns_that_are_needed(postgres: Subject) -> None:
     engine = postgres.connect(read_only=True)

@@ -297,6 +297,7 @@ def test_nothing_tried_has_no_interval() -> None:
     assert exact_interval(0, 0) is None
 
 
+@pytest.mark.slow
 def test_a_sampled_external_table_gets_an_interval_and_nothing_else_does(database: Database) -> None:
     stand(database, of_sizes(1, 4, 4))
     database.table("voters", ["q0", "q1"], [("a0", "b"), ("a1", "b"), ("a2", "b"), ("zz", "b")])

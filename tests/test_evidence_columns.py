@@ -40,6 +40,7 @@ def entries(found: Evidence) -> dict[str, tuple[str, str, int | None, int | None
 # --- The data dictionary ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_column_is_in_the_dictionary(database: Database) -> None:
     names = {"id": "VARCHAR", "age": "INTEGER", "sex": "VARCHAR", "zip": "VARCHAR", "born": "DATE",
              "illness": "VARCHAR", "cost": "INTEGER", "ward": "VARCHAR"}  # fmt: skip
@@ -145,6 +146,7 @@ def standing(connection: duckdb.DuckDBPyConnection, labels: list[str | None], pe
     return database
 
 
+@pytest.mark.slow
 @examples(15)
 @given(
     labels=st.lists(

@@ -58,6 +58,7 @@ def test_no_value_of_the_data_is_anywhere(clinic: Path, forms: dict[str, str]) -
         assert not [value for value in values if re.search(rf"(?<!\w){re.escape(value)}(?!\w)", shown)]
 
 
+@pytest.mark.slow
 def test_no_password_and_no_literal_of_sql(tmp_path: Path) -> None:
     make_clinic(tmp_path / "clinic.duckdb")
     query = "SELECT * FROM visits WHERE name <> 'Hidden One'"
@@ -150,6 +151,7 @@ def test_names_that_are_markup_stay_text(tmp_path: Path) -> None:
     assert r"\<script\>x\|y" in markdown
 
 
+@pytest.mark.slow
 def test_an_attack_that_somebody_adds_is_told_apart(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "telling.sql.j2").write_text(

@@ -261,6 +261,7 @@ def test_what_one_does_not_wait_for_comes_after_it(tmp_path: Path) -> None:
         assert "is being counted" not in again.text
 
 
+@pytest.mark.slow
 def test_all_the_rest_shows_the_lattice_the_hardest_hit_and_each_column(tmp_path: Path) -> None:
     make_clinic(tmp_path / "clinic.duckdb")
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:  # a group whose rows all say the same
@@ -342,6 +343,7 @@ def test_nothing_is_lost_on_the_way_through_the_file_that_is_saved(served: Someb
         assert kanon_sql.Spec.parse(saved(kanon_sql.Spec.parse(text))) == kanon_sql.Spec.parse(text)
 
 
+@pytest.mark.slow
 def test_reports_are_exported_as_the_command_line_writes_them(served: Somebody) -> None:
     served.open()
     assert served.send(served.visit + "export.html").status == 404, "nothing was asked yet"
@@ -515,6 +517,7 @@ def test_two_pages_do_not_move_each_others_controls(served: Somebody) -> None:
     assert "12-anonymity" in served.ask("ask", {}).text
 
 
+@pytest.mark.slow
 def test_so_many_pages_are_open_and_the_oldest_goes(clinic_file: Path) -> None:
     connect = partial(kanon_sql.connect, clinic_file, read_only=True)
     with explored(connect, kanon_sql.Spec.parse(TEXT)) as somebody:

@@ -63,6 +63,7 @@ def labels(drawn: Any) -> list[str]:
 # --- Trees ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_tree_of_the_spec_is_drawn_in_its_order(served: Somebody) -> None:
     served.open()
     drawn = nodes(served.send(served.visit + "tree?column=1").text)
@@ -144,6 +145,7 @@ def test_labels_are_text_and_nothing_else(served: Somebody) -> None:
     assert nodes(served.send(served.visit + "tree?column=1").text)[0][0] == nasty
 
 
+@pytest.mark.slow
 def test_a_tree_of_thousands_of_labels_is_answered_at_once_and_not_drawn(served: Somebody) -> None:
     served.open()
     rule = json.dumps({"tree": {"all": [f"{number:05}" for number in range(40_000)]}})
@@ -267,6 +269,7 @@ def test_nothing_is_certified_unless_writing_was_allowed(clinic_file: Path, serv
     assert "Certify the release" not in served.send(served.visit).text
 
 
+@pytest.mark.slow
 def test_nothing_is_written_outside_of_where_the_server_was_started(tmp_path: Path) -> None:
     make_clinic(tmp_path / "clinic.duckdb")
     start, outside = tmp_path / "start", tmp_path / "outside"

@@ -77,6 +77,7 @@ def listings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return listed
 
 
+@pytest.mark.slow
 def test_macros_are_looked_for_once_where_nobody_else_does_anything(database: Database, listings: list[str]) -> None:
     """A release, checks and a search in transactions of our own, on one connection: none can have made a macro."""
     database.table("people", ["q", "s"], ROWS * 2)
@@ -153,6 +154,7 @@ def test_a_macro_made_between_two_runs_is_found(database: Database, who: str) ->
         kanon_sql.check(database.engine, spec(), "people")
 
 
+@pytest.mark.slow
 def test_a_macro_made_during_a_run_is_found(database: Database) -> None:
     """Before any statement of a check but the last one, which nothing is asked after."""
     database.table("people", ["q", "s"], ROWS * 2)

@@ -238,6 +238,7 @@ def test_the_client_sees_numbers_alone(visits: Database, monkeypatch: pytest.Mon
     assert fetched <= result.cost.rows_fetched <= alone.cost.rows_fetched + fetched + 20
 
 
+@pytest.mark.slow
 def test_nothing_to_choose_is_released_as_it_is(database: Database) -> None:
     database.table("visits", {"sex": "VARCHAR"}, [("m",)] * 3 + [("f",)] * 4)
     wanted = asked(quasi_identifiers={"sex": {"maximum_level": 0}}, keep=[])

@@ -58,17 +58,11 @@ def test_help_and_the_error_list_every_dialect() -> None:
         assert re.search(rf"\b{dialect}\b", str(refused.value))
 
 
-QUICK = ("duckdb",)
-"""Dialects whose every statement is rendered by default; the others take minutes together."""
-
-
 @pytest.mark.campaign_on("mysql", "redshift", "databricks", "sqlite", "mariadb", "clickhouse", "spark")
 @pytest.mark.parametrize(
     "dialect",
     [
-        name
-        if name in QUICK
-        else pytest.param(name, marks=[pytest.mark.slow, pytest.mark.xdist_group(f"{name} files")])  # written once
+        pytest.param(name, marks=[pytest.mark.slow, pytest.mark.xdist_group(f"{name} files")])  # written once
         for name in DIALECTS
     ],
 )

@@ -94,6 +94,7 @@ def rows() -> list[tuple[Any, ...]]:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.campaign_on("spark")
 @pytest.mark.parametrize(("engine", "before", "step"), EACH)
 def test_a_kill_leaves_the_earlier_view_or_the_new_one(

@@ -184,6 +184,7 @@ def test_it_shows_what_the_oracle_says_after_every_change(
         assert in_order(shared_database.rows("shown")) == texts(list(expected.elements()))
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10_000), k=st.sampled_from([1, 2, 3]), count=st.sampled_from([20, 60]))
 @examples(4)
 def test_persons_count_once(shared_database: Database, seed: int, k: int, count: int) -> None:

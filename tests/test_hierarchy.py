@@ -396,6 +396,7 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_nothing_but_counts_is_shown(clinic: Path) -> None:
     for output in ("text", "json"):
         result = run("hierarchy", "spec.yml", "-d", "clinic.duckdb", "--format", output, "-v")

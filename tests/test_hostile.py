@@ -145,6 +145,7 @@ def test_a_name_may_be_anything(database: Database, name: str) -> None:
     assert kanon_sql.check(database.engine, question).passed
 
 
+@pytest.mark.slow
 def test_all_names_at_once(database: Database) -> None:
     """Our own names among the user's: as sensitive, kept, unit and quasi-identifiers, with masking."""
     names = [name for name in dict.fromkeys([*NAMES, *OUR_NAMES]) if name != "rowid"]
@@ -241,6 +242,7 @@ def test_a_schema_of_the_search_path_may_hold_the_table(database: Database) -> N
     assert database.connection.execute("FROM mine").fetchall() == [("kept",)]
 
 
+@pytest.mark.slow
 def test_only_the_letters_a_to_z_are_folded(database: Database) -> None:
     """To DuckDB R and r are one name, and É and é are two."""
     database.table("visits", ["q"], [("a",), ("a",)])
@@ -552,6 +554,7 @@ def test_a_view_that_fails_shows_no_value(database: Database) -> None:
     assert database.tables() == ["broken", "people"]
 
 
+@pytest.mark.slow
 def test_runs_do_not_meet(tmp_path: Path) -> None:
     """Two connections to one file, one run inside the other's."""
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection, connection.cursor() as other:

@@ -130,6 +130,7 @@ FROM range(2000) AS numbers(i)
 """
 
 
+@pytest.mark.slow
 def test_the_roles_of_a_census_table(connection: duckdb.DuckDBPyConnection) -> None:
     _, spec = written(connection, ADULT)
     assert spec.unit is None

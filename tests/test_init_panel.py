@@ -192,6 +192,7 @@ def test_a_large_panel_costs_as_many_statements_as_a_small_one() -> None:
     assert large[0] == 8, "is it there, columns, a profile, the key, who varies, and three about columns together"
 
 
+@pytest.mark.slow
 def test_wide_tables_ask_about_some_pairs_only() -> None:
     columns = ", ".join(f"(n * {7 + i} + y * {i}) % {60 + i} AS c{i}" for i in range(60))
     with duckdb.connect() as connection:

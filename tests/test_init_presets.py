@@ -180,6 +180,7 @@ def test_areas_by_plain_adding() -> None:
     assert large() == {"101", "102", "104", "005"}, "20,000 are too few, and one more is enough"
 
 
+@pytest.mark.slow
 def test_what_safe_harbor_makes_of_columns(connection: duckdb.DuckDBPyConnection) -> None:
     text, spec = drafted(kanon_sql.connect(connection), **SAFE)
     assert set(spec.identifiers) >= {"name", "city", "record"}
@@ -221,6 +222,7 @@ def test_no_table_of_populations_no_digits(connection: duckdb.DuckDBPyConnection
     assert kanon_sql.anonymize(kanon_sql.connect(connection), spec).passed
 
 
+@pytest.mark.slow
 def test_a_number_is_no_zip_code(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("ALTER TABLE patients ALTER zip TYPE INTEGER USING TRY_CAST(zip AS INTEGER)")
     text, spec = drafted(kanon_sql.connect(connection), **SAFE)
@@ -253,6 +255,7 @@ def test_what_the_rule_forbids_is_refused(connection: duckdb.DuckDBPyConnection,
         drafted(kanon_sql.connect(connection), **SAFE, **roles)
 
 
+@pytest.mark.slow
 def test_who_lists_quasi_identifiers_gets_no_others(connection: duckdb.DuckDBPyConnection) -> None:
     _, spec = drafted(kanon_sql.connect(connection), **SAFE, quasi_identifiers=["age"], sensitive=["diagnosis"])
     assert list(spec.quasi_identifiers) == ["age"]

@@ -130,6 +130,7 @@ def test_all_problems_at_once(engine: Any) -> None:
     assert len(raised.value.problems) == 3
 
 
+@pytest.mark.slow
 def test_a_unit_may_be_an_identifier(engine: Any) -> None:
     _, spec = said(engine, "panel", unit="nr", identifiers=["nr"])
     assert spec.unit == "nr"
@@ -190,6 +191,7 @@ def test_a_name_with_a_comma(directory: Path) -> None:
     assert set(Spec.parse(result.stdout).quasi_identifiers) == {"a,b"}
 
 
+@pytest.mark.slow
 def test_presets_on_the_command_line(directory: Path) -> None:
     result = run("init", "panel", "-d", directory / "x.duckdb", "--preset", "gdpr-wp216", "--format", "json")
     assert "WP216" in json.loads(result.stdout)["spec"]

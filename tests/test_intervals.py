@@ -29,6 +29,7 @@ from kanon_sql.sql.statement import Statement
 # --- The labels ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_labels_of_numbers_are_open_at_the_ends(database: Database) -> None:
     """The lowest and the highest value, 9 and 1,000, are in no label; 30, which more have than 40, is in one."""
     database.table("people", {"q": "INTEGER"}, [[v] for v in (9, 10, 20, 21, 30, 30, 40, 1000)])
@@ -53,6 +54,7 @@ def test_between_two_intervals_stands_the_value_that_more_rows_have(
     assert released(database, planned({"q": None}, privacy=[{"k_anonymity": 4}])) == labels
 
 
+@pytest.mark.slow
 def test_ends_are_weighed_by_persons(database: Database) -> None:
     """Three rows of one person are one; two persons have the 5."""
     rows = [[1, 1], [1, 2], [2, 3], [2, 3], [2, 3], [5, 5], [5, 6], [7, 7]]
@@ -83,6 +85,7 @@ def test_dates_and_times_are_ordered_by_value(database: Database) -> None:
     assert released(database, planned({"q": {"dates": ["year"]}})) == ["< 2010-05-05", ">= 2010-05-05"]
 
 
+@pytest.mark.slow
 def test_null_is_apart_from_every_interval(database: Database) -> None:
     database.table("people", {"q": "INTEGER"}, [[v] for v in (1, 2, 3, 4, None, None)])
     assert released(database, planned({"q": None})) == ["< 3", ">= 3", None]
@@ -184,6 +187,7 @@ def test_a_suppressed_value_between_two_intervals_is_in_neither_label(database: 
     assert {row[0] for row in database.rows("people_release")} == {"<= 7", ">= 90000000"}
 
 
+@pytest.mark.slow
 def test_suppressed_rows_do_not_outweigh_released_ones(database: Database) -> None:
     """More rows have 47114711 than any released value: not one of them counts."""
     rows = [[6, "x"]] * 3 + [[7, "x"]] * 3 + [[47114711, "y"]] * 5

@@ -275,6 +275,7 @@ def history_of(database: Database, *classes: dict[str, str]) -> None:
             database.connection.execute("INSERT INTO history VALUES (?, ?, ?, ?)", (number, number, who or None, value))
 
 
+@pytest.mark.slow
 def test_a_set_of_values_within_another_one_is_one_of_its_own(database: Database) -> None:
     history_of(database, {"a": "p", "b": "q", "c": "r"})
     present: dict[str, Person] = {"s": (30, "941", "a"), "t": (31, "941", "b")}
@@ -288,6 +289,7 @@ def test_a_set_of_values_within_another_one_is_one_of_its_own(database: Database
     assert len({signature for _, signature in rows}) == 2
 
 
+@pytest.mark.slow
 def test_a_bucket_is_divided_where_its_halves_are_narrowest(database: Database) -> None:
     """Not by age, which comes first, but by postal code: both ways are the perimeters of two boxes each."""
     present: dict[str, Person] = {
@@ -299,6 +301,7 @@ def test_a_bucket_is_divided_where_its_halves_are_narrowest(database: Database) 
     assert number["p"] == number["s"] != number["q"] == number["r"]
 
 
+@pytest.mark.slow
 def test_a_counterfeit_takes_the_place_of_somebody_else(database: Database) -> None:
     """Not of one of its own class, who is nearer."""
     history_of(database, {"a": "p", "b": "q", "c": ""})
@@ -386,6 +389,7 @@ def test_a_source_without_a_row_per_person(database: Database, table: Sequence[t
     assert why in str(refused.value)
 
 
+@pytest.mark.slow
 def test_values_that_are_too_frequent_are_refused(database: Database) -> None:
     people(database, {**TWO, "r": (32, "941", "a")})
     result = kanon_sql.anonymize(database.engine, asked())
@@ -400,6 +404,7 @@ def test_values_that_are_too_frequent_are_refused(database: Database) -> None:
     assert "1 persons were not released before, and whichever of them balance earlier classes" in result.message
 
 
+@pytest.mark.slow
 def test_values_that_change_or_are_missing_are_refused(database: Database) -> None:
     people(database, TWO)
     assert kanon_sql.anonymize(database.engine, asked()).passed
@@ -414,6 +419,7 @@ def test_values_that_change_or_are_missing_are_refused(database: Database) -> No
     assert not result.passed
 
 
+@pytest.mark.slow
 def test_a_history_of_something_else_is_refused(database: Database) -> None:
     people(database, TWO)
     database.table("history", ["x"], [])
@@ -524,6 +530,7 @@ def test_a_range_that_is_not_true_is_not_published(
         kanon_sql.anonymize(database.engine, asked(privacy=privacy))
 
 
+@pytest.mark.slow
 def test_persons_whose_class_has_other_values_are_not_published(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,6 +76,7 @@ def never_worse(database: Database, folder: Path, case: Case, widths: tuple[int,
 WIDTHS = st.sampled_from([(2,), (3,), (2, 4), (5, 10)])
 
 
+@pytest.mark.slow
 @given(case=cases(), widths=WIDTHS)
 @examples(1)
 def test_it_is_never_worse_than_the_best_node_of_a_lattice(
@@ -253,6 +254,7 @@ def test_a_wrong_answer_is_seen(wrong: str) -> None:
     assert missed
 
 
+@pytest.mark.slow
 def test_a_wrong_bound_in_sql_is_seen(database: Database, folder: Path) -> None:
     """The best cuts are before 2 and before 9. The best single cut is another one, and climbing starts with it."""
     rows = [{"q0": value, "s": "x"} for value in (1, 1, 2, 3, 9, 9)]

@@ -60,6 +60,7 @@ def applied(database: Database, values: str, used: kanon_sql.Spec | None = None,
     return kanon_sql.apply(database.engine, used or spec(), "learned", **given)
 
 
+@pytest.mark.slow
 def test_what_is_kept_are_the_labels_of_the_release(visits: Database) -> None:
     result = kanon_sql.anonymize(visits.engine, spec())
     assert "the recoding is kept in learned: 5 classes" in result.notes
@@ -76,6 +77,7 @@ def test_classes_are_numbered_by_what_a_row_loses(database: Database) -> None:
     assert sorted(database.rows("learned")) == [(1, "z", 0), (2, "A", 1)]
 
 
+@pytest.mark.slow
 def test_new_rows_by_hand(visits: Database) -> None:
     kanon_sql.anonymize(visits.engine, spec())
     result = applied(visits, "aaaddeeeff")
@@ -120,6 +122,7 @@ def test_rows_of_a_class_that_violates_go_to_the_next_one(database: Database) ->
     assert database.rows("new_release") == [("south", "*")] * 2, "alone it violates, and is joined by the a"
 
 
+@pytest.mark.slow
 def test_levels_are_kept_where_every_column_has_one(visits: Database) -> None:
     used = spec(recoding={"keep": "learned"})
     learned = kanon_sql.anonymize(visits.engine, used)
@@ -161,6 +164,7 @@ def test_cells_are_suppressed_within_their_caps(database: Database) -> None:
     assert "2 cells suppressed at the levels" in recoding_in_words(result.recoding)
 
 
+@pytest.mark.slow
 def test_a_label_that_means_something_else_now_covers_nothing(database: Database) -> None:
     """`x` was the label of u and v. It is a value of the new rows as well, and another place: nobody could tell."""
     tree = [("x", "y", "*"), ("z", "y", "*"), ("u", "w", "*"), ("v", "w", "*")]
@@ -196,6 +200,7 @@ def test_other_columns_and_hierarchies_are_refused(visits: Database, changes: di
     assert "new_release" not in visits.tables()
 
 
+@pytest.mark.slow
 def test_a_file_with_the_same_rows_is_the_same_hierarchy(visits: Database, tmp_path: Path) -> None:
     file = tmp_path / "place.csv"
     rows = ["a;s1;south;*", "b;s1;south;*", "c;s2;south;*", "d;s2;south;*", "e;n1;north;*", "f;n2;north;*"]
@@ -208,6 +213,7 @@ def test_a_file_with_the_same_rows_is_the_same_hierarchy(visits: Database, tmp_p
         applied(visits, "aabb", given)
 
 
+@pytest.mark.slow
 def test_weights_limits_and_thresholds_may_differ(visits: Database) -> None:
     kanon_sql.anonymize(visits.engine, spec())
     other = spec(
@@ -247,6 +253,7 @@ def test_nothing_of_others_is_replaced(visits: Database) -> None:
     assert "other" not in visits.tables()
 
 
+@pytest.mark.slow
 def test_its_own_is_replaced(visits: Database) -> None:
     kanon_sql.anonymize(visits.engine, spec())
     visits.table("visits", ["place"], [("a",), ("a",)])
@@ -293,6 +300,7 @@ class Tripwire:
         patched.setattr(Meter, "count", count)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("in_steps", [False, True])
@@ -326,6 +334,7 @@ def test_a_failure_at_any_statement_of_keeping(
     assert applied(visits, "aabb").passed
 
 
+@pytest.mark.slow
 def test_the_manifest_of_the_run_is_that_of_its_release(visits: Database) -> None:
     learned = kanon_sql.anonymize(visits.engine, spec())
     assert learned.manifest is not None
@@ -421,6 +430,7 @@ def test_a_ledger_is_about_one_source(visits: Database) -> None:
     assert again.ledger is not None
 
 
+@pytest.mark.slow
 def test_where_rounds_cannot_be_made(visits: Database) -> None:
     kanon_sql.anonymize(visits.engine, spec())
     visits.engine = kanon_sql.connect(visits.connection, scratch="inline")

@@ -307,6 +307,7 @@ def test_reports_say_that_cuts_were_kept(visits: Database) -> None:
     assert "2 classes by the cuts that were kept" in recoding_in_words(result.recoding)
 
 
+@pytest.mark.slow
 def test_new_numbers_by_hand(visits: Database) -> None:
     """The means are those of the new rows, whatever those of the old ones were."""
     kanon_sql.anonymize(visits.engine, simple(MEANS))
@@ -364,6 +365,7 @@ def test_cuts_of_every_kind_of_value(
     assert applied(database, new, age=kind) == released
 
 
+@pytest.mark.slow
 def test_cuts_in_the_order_of_a_hierarchy(database: Database) -> None:
     """Which is no order of their characters; some of its values occur in the new rows alone."""
     asked = simple(quasi_identifiers={"age": {"tree": {"young": ["new", "minor"], "old": ["adult", "aged"]}}})
@@ -480,6 +482,7 @@ def test_what_cannot_be_applied(visits: Database, learned: Any, used: Any, kind:
     assert "new_release" not in visits.tables()
 
 
+@pytest.mark.slow
 def test_functions_and_thresholds_may_differ(visits: Database) -> None:
     kanon_sql.anonymize(visits.engine, simple(MEANS))
     modes = {**MEANS, "columns": {"age": "mode"}}

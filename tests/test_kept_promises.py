@@ -108,6 +108,7 @@ def assert_applied(database: Database, folder: Path, case: Case, new: RandomProb
     assert {number: found[number] for number in wanted} == {number: list(own) for number, own in wanted.items()}
 
 
+@pytest.mark.slow
 @given(drawn=with_new_rows(cases()), recoding=METHODS)
 @examples(4)
 def test_new_rows(shared_database: Database, folder: Path, drawn: tuple[Case, RandomProblem], recoding: Any) -> None:

@@ -130,6 +130,7 @@ def test_several_kinds_in_one_spec(database: Database) -> None:
     assert Spec.from_dict(spec.to_dict()).privacy == spec.privacy
 
 
+@pytest.mark.slow
 def test_the_source_itself(database: Database) -> None:
     """Raw values cover themselves alone, so that all notions are k-anonymity."""
     source = told(("p", "u"), ("p", "u"), ("w", "v"))

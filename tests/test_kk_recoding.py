@@ -192,6 +192,7 @@ def test_it_loses_less_and_says_that_it_is_no_k_anonymity(visits: Database) -> N
     assert not kanon_sql.check(visits.engine, spec(privacy=[{"k_anonymity": 3}], recoding="local")).passed
 
 
+@pytest.mark.slow
 def test_no_cell_could_be_lowered_further(visits: Database) -> None:
     """The oracle tries the next level of every cell, in all rows alike: some row or record would see fewer than k."""
     kanon_sql.anonymize(visits.engine, spec())
@@ -245,6 +246,7 @@ def test_what_is_left_whole_is_still_verified(visits: Database, monkeypatch: pyt
     assert everything <= some.mean_loss <= none.mean_loss
 
 
+@pytest.mark.slow
 def test_a_budget_that_ends_early_leaves_what_was_made(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kk, "MOST_ROUNDS", 1)
     one = kanon_sql.anonymize(visits.engine, spec())
@@ -266,6 +268,7 @@ def test_the_bound_is_that_of_rows_that_cover_k_records(visits: Database) -> Non
 # --- A release that is not what was promised is never published ----------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_row_that_covers_too_few_is_not_published(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rounds are made to forget what others need: verification reads the written table and the source anew."""
     original = kk._Lowering._make
@@ -281,6 +284,7 @@ def test_a_row_that_covers_too_few_is_not_published(visits: Database, monkeypatc
     assert "visits_release" not in visits.tables()
 
 
+@pytest.mark.slow
 def test_a_changed_cell_is_not_published(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     verified = write_module._verify
 

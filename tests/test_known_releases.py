@@ -79,6 +79,7 @@ def test_a_whole_release(database: Database, case: Case) -> None:
         assert sorted(database.rows("released")) == sorted(tuple(row) for row in case["expected"])
 
 
+@pytest.mark.slow
 def test_the_risks_of_a_tiny_table(database: Database) -> None:
     """As it is, and 2-anonymous: three classes of seven rows, the smallest of two."""
     case = next(case for case in TINY["cases"] if case["criteria"] == [{"model": "KAnonymity", "k": 2}])

@@ -377,6 +377,7 @@ def test_columns_of_iceberg_are_found_by_id(catalog: Any) -> None:
     assert set(result.column("later").to_pylist()) == {None}
 
 
+@pytest.mark.slow
 def test_rows_that_were_deleted_from_iceberg_are_gone(catalog: Any) -> None:
     table = iceberg(catalog)
     table.delete("age < 30")

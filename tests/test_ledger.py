@@ -83,6 +83,7 @@ def test_sweeney_temporal_attack(database: Database) -> None:
     assert (remedy.verdict, remedy.rows["released"]) == ("pass", 14)
 
 
+@pytest.mark.slow
 def test_one_person_more_in_a_class_that_is_out(database: Database) -> None:
     """Whoever joins a released class is the difference between two releases."""
     sweeney(database)
@@ -94,6 +95,7 @@ def test_one_person_more_in_a_class_that_is_out(database: Database) -> None:
         assert "the source no longer gives gt1" in result.message
 
 
+@pytest.mark.slow
 def test_one_person_more_in_a_class_that_was_not_shown(database: Database) -> None:
     """Their class is new to gt1 and joins another in the new release: less the old rows, that is one person."""
     people(database, "10 M a", "10 M b", "20 M c", "20 M d")
@@ -125,6 +127,7 @@ def test_closeness_is_asked_of_the_joint_classes_beside_another_requirement(data
         assert (found["t"], found["violating_classes"], found["violating_rows"]) == (pytest.approx(1 / 4), 4, 16)
 
 
+@pytest.mark.slow
 def test_one_masked_row_is_in_the_release_and_the_ledger_says_so(database: Database) -> None:
     """A row with a NULL, masked, looks as all others do at the top: the release has all three, and is made again."""
     database.table("people", ["zip", "sex", "dx"], [("10", "M", "a"), ("20", "F", "b"), (None, "F", "c")])
@@ -140,6 +143,7 @@ def test_one_masked_row_is_in_the_release_and_the_ledger_says_so(database: Datab
 # --- rows that one release suppresses -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_suppressed_row_is_what_is_left_of_its_class(database: Database) -> None:
     """r1 leaves out the one person of zip 21; r2 shows the class 2*, which less the rows of r1 is that person."""
     people(database, "10 M a", "10 M b", "20 M c", "20 M d", "21 M e")
@@ -193,6 +197,7 @@ def test_what_one_release_generalizes_and_another_shows_as_it_is(database: Datab
     assert result.ledger["achieved"]["2-anonymity"]["violating_rows"] == 8
 
 
+@pytest.mark.slow
 def test_a_requirement_is_about_the_rows_that_show_its_attribute(database: Database) -> None:
     """r2 has no illness: the people of zip 2*, whom r1 leaves out, need no diversity of it; what r1 promised holds."""
     people(database, "10 M a", "10 M b", "20 M c", "20 M c")
@@ -271,6 +276,7 @@ def test_a_finer_release_after_a_coarser_one_and_a_coarser_after_a_finer(databas
     assert len(entries(database)) == 5
 
 
+@pytest.mark.slow
 def test_coarsen_keeps_to_the_levels_that_are_out(database: Database) -> None:
     """Alone the search would take zip 1, sex 0; with zip 0 out, sex must go to its top."""
     people(database, *SQUARE)
@@ -284,6 +290,7 @@ def test_coarsen_keeps_to_the_levels_that_are_out(database: Database) -> None:
     assert held.ledger["coarsened"] is True
 
 
+@pytest.mark.slow
 def test_what_was_found_below_the_levels_that_are_out_says_nothing_of_those_above(database: Database) -> None:
     """By weight the search takes zip 0, sex 1, which with zip 1, sex 0 names people; zip 1, sex 0 again does not."""
     people(database, *SQUARE)
@@ -297,6 +304,7 @@ def test_what_was_found_below_the_levels_that_are_out_says_nothing_of_those_abov
     assert (found.verdict, found.node) == ("pass", {"zip": 1, "sex": 0})
 
 
+@pytest.mark.slow
 def test_coarsen_goes_above_what_is_out_where_rows_were_left_out(database: Database) -> None:
     """r1 left out one of zip 10, one of 20: less the rows of r1, each is alone in 1* and 2*, and in * they are two."""
     people(database, "10 M a", "11 M b", "11 M c", "20 M d", "21 M e", "21 M f")
@@ -311,6 +319,7 @@ def test_coarsen_goes_above_what_is_out_where_rows_were_left_out(database: Datab
     assert (result.ledger["coarsened"], result.ledger["refused"]) == (True, 1)
 
 
+@pytest.mark.slow
 def test_coarsen_says_how_many_it_compared(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The one person of zip 30 was left out: less the rows of r1, they are alone in whatever r2 shows."""
     people(database, *(f"{code} M {number}" for number, code in enumerate(["10", "10", "20", "20", "30"])))

@@ -99,6 +99,7 @@ def test_a_source_that_changed(published: Database, change: str) -> None:
     assert (result.verdict, result.ledger and result.ledger["changed"]) == ("fail", ["r1"])
 
 
+@pytest.mark.slow
 def test_a_hierarchy_of_which_only_a_digest_is_known(database: Database, tmp_path: Path) -> None:
     people(database, *SQUARE, *SQUARE)
     file = tmp_path / "zip.csv"
@@ -208,6 +209,7 @@ def test_two_releases_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert kanon_sql.anonymize(database.engine, asked("r1", 1, 0)).passed
 
 
+@pytest.mark.slow
 def test_the_first_two_releases_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A new ledger holds nothing to wait for: each release is 2-anonymous, and both together show everybody alone."""
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
@@ -262,6 +264,7 @@ def test_a_failure_at_any_statement_publishes_both_or_neither(
     assert f"s{position}" in published.tables()
 
 
+@pytest.mark.slow
 def test_without_transactions_a_release_that_is_not_recorded_is_withdrawn(
     published: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,6 +86,7 @@ def test_an_old_release_that_cannot_be_dropped_stays_recorded(engine: Any) -> No
     assert tables(engine) == set()
 
 
+@pytest.mark.slow
 def test_an_old_release_that_cannot_be_put_back_stays_recorded(engine: Any) -> None:
     """Another connection took the name between two renames."""
     engine.capabilities = replace(engine.capabilities, transactional_ddl=False, atomic_replace=False)

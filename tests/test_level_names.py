@@ -185,6 +185,7 @@ def test_recodings_name_what_their_labels_are(recoding: Any, age: list[str]) -> 
             assert result.level_names[name][int(level)] in line
 
 
+@pytest.mark.slow
 def test_intervals_that_a_search_chose_are_called_so() -> None:
     asked = spec_of(
         search={"algorithm": "k_optimize", "metric": "discernibility"},

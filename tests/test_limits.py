@@ -308,6 +308,7 @@ def test_what_hides_in_comments_and_brackets_stays_hidden(text: str) -> None:
     assert "Qwyjibo" not in redact_sql(text)
 
 
+@pytest.mark.slow
 def test_of_many_problems_a_hundred_are_listed() -> None:
     found = problems(HEAD + TAIL + "".join(f"key{number}: 1\n" for number in range(3_000)))
     assert len(found) == 101

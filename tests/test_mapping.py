@@ -90,6 +90,7 @@ def test_against_brute_force(shared_database: Database, case: Case) -> None:
         assert result.passed, "an estimate decides nothing"
 
 
+@pytest.mark.slow
 def test_a_row_that_is_made_up_fits_nobody_and_a_swapped_one_somebody_else(database: Database) -> None:
     """Four voters; of the source, Ann and Ben are released, Ben in the town of another, and a row of nobody."""
     voters = [("1980", "01"), ("1980", "01"), ("1990", "02"), ("1970", "03")]

@@ -247,6 +247,7 @@ def test_it_is_optimal_within_what_has_the_same_labels(shared_database: Database
         assert lost[label] == least_squares([value for value, own in rows if own == letter], 3)
 
 
+@pytest.mark.slow
 def test_too_many_ways_are_left_to_the_cuts(shared_database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(optimal, "MOST_WAYS", 60 * 25 - 1)
     rows = [(n * n,) for n in range(60)]
@@ -257,6 +258,7 @@ def test_too_many_ways_are_left_to_the_cuts(shared_database: Database, monkeypat
     assert published(shared_database, rows, spec({"x": "mean"}), x="INTEGER").recoding["optimal"]
 
 
+@pytest.mark.slow
 def test_nothing_that_could_be_divided_is_left(shared_database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where sizes alone are asked for, a partition of 2k rows is left only if all of its rows are alike."""
     sizes: list[tuple[int, int]] = []
@@ -403,6 +405,7 @@ def test_no_value_is_fetched(people: Database, monkeypatch: pytest.MonkeyPatch) 
     assert not [cell for rows in fetched.values() for row in rows for cell in row if isinstance(cell, str)]
 
 
+@pytest.mark.slow
 def test_a_budget_ends_the_rounds_and_releases_what_there_is(people: Database) -> None:
     result = kanon_sql.anonymize(people.engine, spec(TWO), budget=kanon_sql.Budget(statements=12))
     assert result.passed
@@ -432,6 +435,7 @@ def test_other_verbs_and_reports_know_it(people: Database) -> None:
     assert result.manifest["recoding"] == result.recoding
 
 
+@pytest.mark.slow
 def test_attacks_that_look_labels_up_are_left_out(people: Database) -> None:
     """A number may be that of somebody else's row: who is behind it must not be read from it."""
     asked = spec(TWO, sensitive=["s0"], privacy=THREE)
@@ -497,6 +501,7 @@ def test_a_lower_bound_is_refused(people: Database) -> None:
         kanon_sql.plan(people.engine, spec(TWO), bound=True)
 
 
+@pytest.mark.slow
 def test_what_would_suppress_too_many_rows_is_not_released(shared_database: Database) -> None:
     rows = [(n, "a" if n < 8 else "c") for n in range(10)]
     others = {"step": {**TREE, "maximum_level": 1}}

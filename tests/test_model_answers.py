@@ -244,6 +244,7 @@ def test_the_worst_class_is_what_recursive_diversity_reaches(database: Database)
     assert check(database, of("l_diversity", kind="recursive", l=2, c=3.1)).passed
 
 
+@pytest.mark.slow
 def test_npd_recursive_by_hand(database: Database) -> None:
     classes(database, {"flu": 6, "HIV": 2, "cold": 1, "ulcer": 1})
     # Recursive: 6 / (1 + 1). With flu allowed HIV is second: 2 / (1 + 1), since y = 2 <= l - 1 = 2.

@@ -121,6 +121,7 @@ def test_every_node_and_every_search(shared_database: Database, folder: Path, ca
     assert_every_node_and_every_search(spec, shared_database.engine, case, "height")
 
 
+@pytest.mark.slow
 @given(case=model_cases())
 @examples(15)
 def test_check_of_the_source(shared_database: Database, folder: Path, case: Case) -> None:
@@ -135,6 +136,7 @@ def test_check_of_the_source(shared_database: Database, folder: Path, case: Case
     assert_achieved(result.achieved, achieved)
 
 
+@pytest.mark.slow
 @given(case=model_cases())
 @examples(6)
 def test_what_is_released_is_what_check_confirms(shared_database: Database, folder: Path, case: Case) -> None:

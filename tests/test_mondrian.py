@@ -299,6 +299,7 @@ def test_a_column_of_two_values_is_cut_between_them(database: Database) -> None:
     assert Counter(database.rows("people_release")) == {("a",): 2, ("b",): 5}
 
 
+@pytest.mark.slow
 def test_alike_rows_are_divided_where_that_is_allowed(database: Database) -> None:
     """Strict has to keep all together; each half of relaxed has 2 as well. Illnesses do not go by their order."""
     rows = [(value, illness) for value, illness in zip([1, 2, 2, 2, 2, 2, 2, 3], "xxxxyyyy", strict=True)]
@@ -400,6 +401,7 @@ def test_a_budget_ends_the_rounds_and_releases_what_there_is(people: Database) -
 # --- other verbs, reports ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_other_verbs_and_reports_know_it(people: Database) -> None:
     plan = kanon_sql.plan(people.engine, spec(TWO), details=True)
     result = kanon_sql.anonymize(people.engine, spec(TWO), details=True)

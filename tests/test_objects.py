@@ -277,6 +277,7 @@ def test_objects_have_the_type_of_all_of_them_and_not_of_the_first_ones() -> Non
     assert Counter(released) == Counter(values)
 
 
+@pytest.mark.slow
 def test_a_kept_column_of_polars_and_arrow_comes_back_as_it_was() -> None:
     moment = dt.datetime(2020, 7, 1, 1, 2, 3)
     values = {
@@ -326,6 +327,7 @@ def test_nothing_of_the_source_is_in_the_result(kind: str) -> None:
         kanon_sql.check(frame, spec()).to_frame()
 
 
+@pytest.mark.slow
 def test_a_relation_of_a_release_stands_in_a_database_without_its_source() -> None:
     result = kanon_sql.anonymize(as_relation("FROM visits")(), spec())
     relation = result.to_frame()
@@ -525,11 +527,13 @@ def test_others_may_be_tables_too() -> None:
 # --- Connections and tables in databases ---
 
 
+@pytest.mark.slow
 def test_a_published_release_has_its_name_from_the_spec() -> None:
     assert kanon_sql.anonymize(table(), spec()).release == "release"
     assert kanon_sql.anonymize(table(), spec(release="clinic.visits_release")).release == "visits_release"
 
 
+@pytest.mark.slow
 def test_an_ibis_table_is_read_and_released_in_its_backend() -> None:
     backend = ibis.duckdb.connect()
     in_duckdb(backend.con)

@@ -203,6 +203,7 @@ def test_its_template_is_translated_for_every_engine(name: str, telling: Telling
 # --- Where it shows ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_it_runs_by_default_and_its_failing_fails_the_audit(
     clinic: Database, telling: Telling, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -271,6 +272,7 @@ class Asking(AttackMethod):
         ]
 
 
+@pytest.mark.slow
 def test_options_belong_to_whoever_declares_them(clinic: Database, registered: list[AttackMethod]) -> None:
     register(Asking())
     with pytest.raises(

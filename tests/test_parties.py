@@ -184,6 +184,7 @@ def test_parts_are_the_release_of_all_rows(
         assert together == expected_release(oracle, best, [*problem.hierarchies, "s"])
 
 
+@pytest.mark.slow
 @given(
     problem=problems(models=False, units=False, max_nodes=24, nulls=("value",)).filter(usable),
     algorithm=st.sampled_from(ALGORITHMS),

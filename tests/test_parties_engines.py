@@ -98,6 +98,7 @@ def test_rows_at_parties_on_different_engines(database: Database, names: Sequenc
         assert Counter(row for subject in made for row in released(subject)) == rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("postgres", "sqlite", "duckdb"), *SETS[1:]])
 def test_columns_at_parties_on_different_engines(database: Database, names: Sequence[str]) -> None:
     common = [row for row in ROWS if 5 <= row[0] < 85]

@@ -213,6 +213,7 @@ def test_tokens_come_in_their_own_order(engines: list[Engine], spy: Spy) -> None
 DIVERSE = [{"k_anonymity": 2}, {"l_diversity": {"attribute": "ill", "l": 2}}]
 
 
+@pytest.mark.slow
 def test_sensitive_values_cross_as_tokens_that_no_two_classes_share(engines: list[Engine], spy: Spy) -> None:
     """And at most l of each class, but for the chosen generalization."""
     result = kanon_sql.anonymize_parties(engines, spec(privacy=DIVERSE))
@@ -259,6 +260,7 @@ def test_all_rows_of_a_class_without_enough_values_are_suppressed() -> None:
             assert result.rows["suppressed"] == expected.rows["suppressed"] == (9 if limit == 9 else 0)
 
 
+@pytest.mark.slow
 def test_rows_with_a_null_count_against_the_limit() -> None:
     rows = [("n0x", "nord-0", "ill", f"key{n:02}") for n in range(6)]
     engines = [
@@ -271,6 +273,7 @@ def test_rows_with_a_null_count_against_the_limit() -> None:
     assert result.rows == {"source": 9, "released": 6, "suppressed": 3}
 
 
+@pytest.mark.slow
 def test_a_party_gets_back_tokens_of_its_own_alone(engines: list[Engine], spy: Spy) -> None:
     sent_back: list[tuple[str, set[str]]] = []
     load = Workspace.load
@@ -288,6 +291,7 @@ def test_a_party_gets_back_tokens_of_its_own_alone(engines: list[Engine], spy: S
         assert tokens <= own
 
 
+@pytest.mark.slow
 def test_keys_stay_out_of_results_logs_and_manifests(
     engines: list[Engine], connections: list[duckdb.DuckDBPyConnection], spy: Spy
 ) -> None:
@@ -305,6 +309,7 @@ def test_keys_stay_out_of_results_logs_and_manifests(
     assert not TOKEN.search(shown.replace(spec().hash, ""))
 
 
+@pytest.mark.slow
 def test_joining_shows_python_tokens_and_released_rows(columns_apart: list[Engine], spy: Spy) -> None:
     result = kanon_sql.anonymize_parties(columns_apart, spec(), split="vertical", key="id", at=2)
     assert result.passed
@@ -346,6 +351,7 @@ def test_the_joined_rows_arrive_in_random_order(columns_apart: list[Engine], spy
     assert len({tuple(sorted(order)) for order in orders}) == 1
 
 
+@pytest.mark.slow
 def test_a_planning_party_keeps_nothing(engines: list[Engine], connections: list[duckdb.DuckDBPyConnection]) -> None:
     kanon_sql.plan_parties(engines, spec())
     for connection in connections:
@@ -490,6 +496,7 @@ def test_binary_fractions_of_one_party_are_not_counted_either() -> None:
         kanon_sql.plan_parties([kanon_sql.connect(one), kanon_sql.connect(two)], asked, split="vertical", key="id")
 
 
+@pytest.mark.slow
 def test_one_database_is_one_party(
     engines: list[Engine], connections: list[duckdb.DuckDBPyConnection], tmp_path: Path
 ) -> None:
@@ -544,6 +551,7 @@ def test_keys_of_two_kinds_are_refused(columns_apart: list[Engine]) -> None:
         kanon_sql.plan_parties([columns_apart[0], kanon_sql.connect(numbers)], spec(), split="vertical", key="id")
 
 
+@pytest.mark.slow
 def test_more_tokens_than_may_cross_are_refused(engines: list[Engine], columns_apart: list[Engine]) -> None:
     with patch.object(site, "MOST_TOKENS", 5), pytest.raises(UnsupportedError, match="more than 5 classes here"):
         kanon_sql.plan_parties(engines, spec())
@@ -554,6 +562,7 @@ def test_more_tokens_than_may_cross_are_refused(engines: list[Engine], columns_a
 # --- What fails ---
 
 
+@pytest.mark.slow
 def test_what_no_generalization_satisfies_is_not_published(
     engines: list[Engine], connections: list[duckdb.DuckDBPyConnection]
 ) -> None:
@@ -596,6 +605,7 @@ def test_parts_that_are_not_what_was_counted_are_dropped(
         ).fetchall() == [(0,)]
 
 
+@pytest.mark.slow
 def test_rows_that_vanish_between_the_passes_stop_the_run(
     engines: list[Engine], connections: list[duckdb.DuckDBPyConnection]
 ) -> None:
@@ -656,6 +666,7 @@ def test_a_row_that_a_join_loses_stops_the_run(engines: list[Engine]) -> None:
         kanon_sql.plan_parties(engines, spec())
 
 
+@pytest.mark.slow
 def test_what_stands_is_said_where_a_later_party_refuses(
     engines: list[Engine], connections: list[duckdb.DuckDBPyConnection]
 ) -> None:
@@ -677,6 +688,7 @@ def test_what_stands_is_said_where_a_later_party_refuses(
     assert ("released",) not in connections[1].execute("SELECT table_name FROM duckdb_tables()").fetchall()
 
 
+@pytest.mark.slow
 def test_a_foreign_table_and_a_read_only_party_are_refused_before_the_search(
     engines: list[Engine], connections: list[duckdb.DuckDBPyConnection], columns_apart: list[Engine]
 ) -> None:

@@ -277,6 +277,7 @@ def test_untrue_everywhere_it_is_said(database: Database) -> None:
     assert not any(oracle.key_for(purpose) in sql for sql in result.sql for purpose in ("first age", "linkage"))
 
 
+@pytest.mark.slow
 def test_an_untrue_release_is_judged_by_nobody(database: Database) -> None:
     """It would satisfy any k: values are wrong, and fit whom they like."""
     filled(database, people(60))
@@ -433,6 +434,7 @@ def test_refused_when_the_table_is_looked_at(database: Database, changes: dict[s
     assert "masked" not in database.tables()
 
 
+@pytest.mark.slow
 def test_one_secret_one_release_and_no_secret_another_each_time(database: Database) -> None:
     filled(database, people(60))
     asked = {"perturb": {"age": {"noise": 0.5}}, "keep": ["pay"]}
@@ -454,6 +456,7 @@ def test_a_foreign_table_is_not_replaced_and_inline_is_refused(database: Databas
         kanon_sql.perturb(inline, spec_of(perturb={"age": {"noise": 0.5}}, release=None))
 
 
+@pytest.mark.slow
 def test_on_the_command_line(clinic: Path) -> None:
     with duckdb.connect("clinic.duckdb") as connection:
         connection.execute("CREATE TABLE people AS SELECT row_number() OVER () AS id, * FROM visits")

@@ -227,6 +227,7 @@ def test_who_knows_the_cells_is_linked_by_them(database: Database) -> None:
     assert (linking.examined, linking.exposed, linking.risk) == (12, 4, 1.0)
 
 
+@pytest.mark.slow
 def test_the_order_of_a_source_that_is_read_by_a_query_is_not_compared(database: Database) -> None:
     """Such as one whose points or steps are done while it is read."""
     stored(database, crowd(*FAR, each=20))
@@ -326,6 +327,7 @@ def test_persons_are_released_again_by_cells(database: Database) -> None:
         kanon_sql.anonymize(database.engine, spec_of(**asked))
 
 
+@pytest.mark.slow
 def test_earlier_releases_are_compared_where_their_cells_are_the_same(database: Database) -> None:
     stored(database, crowd(*FAR))
     asked: dict[str, Any] = {"ledger": "ledger", "search": None}
@@ -335,6 +337,7 @@ def test_earlier_releases_are_compared_where_their_cells_are_the_same(database: 
         kanon_sql.anonymize(database.engine, spec_of({"depths": [2, 1]}, **asked, release="third"))
 
 
+@pytest.mark.slow
 def test_a_recoding_is_kept_for_the_same_cells_alone(database: Database) -> None:
     stored(database, crowd(*FAR))
     spec = spec_of(recoding={"method": "local", "keep": "learned"}, search=None)
@@ -508,6 +511,7 @@ def test_a_sensitive_attribute_or_a_dimension_is_no_point(database: Database) ->
 # --- What is written and said ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_nothing_that_is_written_or_said_holds_a_coordinate(database: Database) -> None:
     stored(database, crowd((Fraction(1234567, 1000000), Fraction(2345, 1000)), each=3))
     result = kanon_sql.anonymize(database.engine, spec_of(), details=True)
@@ -520,6 +524,7 @@ def test_nothing_that_is_written_or_said_holds_a_coordinate(database: Database) 
     assert (result.manifest or {})["spec"]["quasi_identifiers"]["place"]["point"]["columns"] == ["x", "y"]
 
 
+@pytest.mark.slow
 def test_a_spec_reads_back() -> None:
     spec = spec_of({"bounds": [-2, 0, 2.5, 4.5]})
     written = spec.to_dict()

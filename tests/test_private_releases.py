@@ -89,6 +89,7 @@ def test_large_classes_are_written_in_parts(database: Database, everybody: None,
     assert release(database) == Counter({(label, sex): count for label, count in labels.items()})
 
 
+@pytest.mark.slow
 def test_a_sample_is_part_of_the_rows_and_differs_by_run(database: Database) -> None:
     rows = rows_of(4)
     people(database, rows)
@@ -202,6 +203,7 @@ def test_the_search_spends_its_part(database: Database) -> None:
 # --- The budget -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_ledger_adds_up_and_refuses(database: Database) -> None:
     people(database, rows_of(8))
     for number in (1, 2, 3):
@@ -213,6 +215,7 @@ def test_the_ledger_adds_up_and_refuses(database: Database) -> None:
     assert "r4" not in database.tables()
 
 
+@pytest.mark.slow
 def test_tenths_add_up_exactly(database: Database) -> None:
     """0.1 + 0.2 is not above 0.3."""
     people(database, [(30, "M", "x")] * 3000)
@@ -264,6 +267,7 @@ def test_clean_gives_nothing_back(database: Database) -> None:
         kanon_sql.anonymize(database.engine, asked("r1"))
 
 
+@pytest.mark.slow
 def test_a_ledger_holds_one_kind_of_release(database: Database) -> None:
     people(database, rows_of(8))
     other = {"privacy": [{"k_anonymity": 2}], "suppression": {"limit": 1.0}}

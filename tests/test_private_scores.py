@@ -209,6 +209,7 @@ def test_a_single_column_is_told_from_nothing(database: Database, seen: Seen) ->
     assert seen["scores"] == [12, Fraction(21, 2), 0]
 
 
+@pytest.mark.slow
 def test_a_value_that_no_row_has_counts_in_the_loss(database: Database, seen: Seen) -> None:
     """The domain is what the tree lists: it does not shrink when the last row of a value leaves."""
     with_it: list[Row] = [(0, 0)] * 30 + [(3, 3)]
@@ -220,6 +221,7 @@ def test_a_value_that_no_row_has_counts_in_the_loss(database: Database, seen: Se
     assert found[1][NODES.index((1, 0))] == -30 * Fraction(2, 3) * Fraction(1, 3)
 
 
+@pytest.mark.slow
 def test_squares_that_whole_numbers_do_not_hold_are_refused(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -139,6 +139,7 @@ def test_a_release_that_is_written_from_counts_is_that_of_the_source(
     assert releases[0].total() > 40
 
 
+@pytest.mark.slow
 def test_more_models_take_no_more_statements_a_round(visits: Database) -> None:
     asked = [{"k_anonymity": 2}, {"t_closeness": {"attribute": "illness", "t": 0.5}}]
     result = kanon_sql.anonymize(visits.engine, spec(sensitive=["illness"], privacy=asked))
@@ -199,6 +200,7 @@ def test_a_sweep_of_many_vectors_looks_at_fewer_nodes(visits: Database, monkeypa
     assert two < some < all_nodes
 
 
+@pytest.mark.slow
 def test_a_sweep_worked_out_by_hand(database: Database) -> None:
     """From the top down, `e` keeps all but the two `d` together; in a sweep `a` and `b` find each other before that."""
     database.table("visits", ["place"], [(value,) for value in "abcdde"])
@@ -213,6 +215,7 @@ def test_a_sweep_worked_out_by_hand(database: Database) -> None:
     assert best.recoding["start"] == "sweep"
 
 
+@pytest.mark.slow
 def test_what_no_class_took_is_joined_by_the_class_that_loses_least(database: Database) -> None:
     """Of the classes `s1`, `s2` and `n1`, the first two have as much to lose; `f` is left alone."""
     database.table("visits", ["place"], [(value,) for value in "abcdeeef"])
@@ -222,6 +225,7 @@ def test_what_no_class_took_is_joined_by_the_class_that_loses_least(database: Da
     assert Counter(database.rows("visits_release")) == {("s1",): 2, ("s2",): 2, ("north",): 4}
 
 
+@pytest.mark.slow
 def test_it_loses_less_than_the_optimum_of_full_domain(visits: Database) -> None:
     full = kanon_sql.plan(visits.engine, spec(recoding="full_domain"))
     local = kanon_sql.plan(visits.engine, spec())

@@ -75,6 +75,7 @@ def released(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
 # --- what it does -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_connection_of_a_program_is_taken_as_it_is(connection: duckdb.DuckDBPyConnection) -> None:
     """As every verb takes it, with its session set back; a table of a program has no state to go by."""
     query = "SELECT current_setting('TimeZone')"
@@ -91,6 +92,7 @@ def test_a_connection_of_a_program_is_taken_as_it_is(connection: duckdb.DuckDBPy
         kanon_sql.refresh([1], spec())
 
 
+@pytest.mark.slow
 def test_a_class_appears_with_k_rows_that_no_reader_has_seen(
     connection: duckdb.DuckDBPyConnection, engine: Engine
 ) -> None:
@@ -172,6 +174,7 @@ def test_every_class_that_may_have_lost_a_row_loses_k(
         assert standing == +remembered
 
 
+@pytest.mark.slow
 def test_rows_that_wait_leave_before_those_that_were_released(
     connection: duckdb.DuckDBPyConnection, engine: Engine
 ) -> None:
@@ -184,6 +187,7 @@ def test_rows_that_wait_leave_before_those_that_were_released(
     assert released(connection)["cc*"] == 3
 
 
+@pytest.mark.slow
 def test_coarsening_releases_what_waits(connection: duckdb.DuckDBPyConnection) -> None:
     free = {"zip": {"prefix": [2, 1]}}
     growing = spec(
@@ -209,6 +213,7 @@ def test_coarsening_releases_what_waits(connection: duckdb.DuckDBPyConnection) -
         assert released(connection) == {"1**": 3}
 
 
+@pytest.mark.slow
 def test_a_query_is_taken_as_well_as_a_table(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
     late = "SELECT day, zip, disease FROM visits WHERE zip = 'bb1'"
     result = kanon_sql.refresh(engine, spec(), inserted=late, batch="late", verify_all=True)
@@ -258,6 +263,7 @@ def scans_of(plan: Any, table: str) -> Iterator[dict[str, Any]]:
         yield from scans_of(item.get("children", []), table)
 
 
+@pytest.mark.slow
 def test_of_the_source_the_rows_of_the_day_are_read_and_no_others(
     tmp_path: Path, connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -371,6 +377,7 @@ def test_options_that_say_too_little(engine: Engine, options: dict[str, Any], to
         kanon_sql.refresh(engine, spec(), **options)
 
 
+@pytest.mark.slow
 def test_what_a_refresh_needs(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
     with pytest.raises(SpecError, match="state: missing"):
         kanon_sql.refresh(engine, spec(state=None, increments=None))
@@ -417,6 +424,7 @@ def test_other_engines_do_not_say_who_may_read() -> None:
             dialect_named(name).readers(("kanon_state",))
 
 
+@pytest.mark.slow
 def test_another_source_may_have_the_same_rows(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
     """Two rows of c wait; a copy of the table, whose days are later, has them once more."""
     connection.execute("CREATE TABLE copied AS SELECT day + 1 AS day, zip, disease FROM visits")
@@ -438,6 +446,7 @@ def test_a_release_that_lost_rows_grows_no_more(connection: duckdb.DuckDBPyConne
     assert sum(released(connection).values()) == 6
 
 
+@pytest.mark.slow
 def test_a_release_that_somebody_has_changed_is_not_changed_further(
     connection: duckdb.DuckDBPyConnection, engine: Engine
 ) -> None:
@@ -583,6 +592,7 @@ def test_a_run_that_read_an_earlier_state_changes_nothing(
 # --- what else knows of it ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_states_are_listed_and_dropped(connection: duckdb.DuckDBPyConnection, engine: Engine) -> None:
     check = next(item for item in doctor(engine).checks if item.key == "states")
     assert check.ok

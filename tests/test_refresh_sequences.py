@@ -438,6 +438,7 @@ def levels_of_persons(
 KEPT, AT_2, AT_3 = ({"zip": level, "sex": 0} for level in (0, 2, 3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["coarsen", pytest.param("research", marks=pytest.mark.slow)])
 def test_a_union_of_persons_may_not_be_what_its_classes_are(policy: str) -> None:
     """On SQLite, whose small statements are the quickest."""

@@ -187,6 +187,7 @@ def test_a_parquet_file_says_whose_it_is_and_the_manifest_what_it_holds(folder: 
     assert SECRET not in json.dumps(manifest)
 
 
+@pytest.mark.slow
 def test_numbers_and_dates_come_back_with_their_types(folder: Path, database: duckdb.DuckDBPyConnection) -> None:
     database.execute(
         "CREATE TABLE kept AS SELECT age, 0.1::DOUBLE AS d, 1.50::DECIMAL(9, 2) AS e, DATE '2020-01-31' AS f, "
@@ -341,6 +342,7 @@ def test_where_no_file_can_be_is_said_before_anything_runs(folder: Path, monkeyp
         publish(release={"file": "pipe.csv"})
 
 
+@pytest.mark.slow
 def test_a_link_is_followed(folder: Path) -> None:
     os.mkdir("data")
     os.symlink("data/real.csv", "out.csv")
@@ -483,6 +485,7 @@ def test_runs_into_one_directory_wait_for_each_other(folder: Path) -> None:
 # --- who reads it -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_check_risk_and_audit_read_the_file(folder: Path) -> None:
     db = kanon_sql.connect()
     with pytest.raises(DatabaseError, match=r"there is no file out\.csv; publish it"):

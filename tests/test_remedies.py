@@ -84,6 +84,7 @@ def test_a_ledger_that_refuses_says_what_else_there_is(database: Database) -> No
     assert both.attacks[0].exposed == 0
 
 
+@pytest.mark.slow
 def test_where_nothing_is_known_nothing_is_advised(database: Database) -> None:
     """A source that has changed is no conflict, and one that may be coarsened is not told to be."""
     people(database, *SQUARE)

@@ -184,6 +184,7 @@ def test_hostile_names_stay_names(name: str) -> None:
         assert len(connection.execute(f"SELECT * FROM {released}").fetchall()) == 0, "every class has one row"
 
 
+@pytest.mark.slow
 def test_the_text_runs_as_one_script_and_leaves_no_scratch(database: duckdb.DuckDBPyConnection) -> None:
     spec = kanon_sql.Spec.from_dict({**SPEC, "privacy": [{"k_anonymity": 2}]})
     rendered = kanon_sql.render(spec, "duckdb", {"age": 4, "zip": 3, "born": 6, "Select": 2})

@@ -129,6 +129,7 @@ def test_blocks_are_grouped_by_what_is_released(
     assert sorted(found) == [("[0, 5)", "10", 3), ("[0, 5)", "10", 5)]
 
 
+@pytest.mark.slow
 def test_the_order_is_random(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("CREATE TABLE people AS SELECT i // 3 AS age, '10' AS zip FROM range(3000) AS t(i)")
     orders = []

@@ -88,6 +88,7 @@ def test_no_value_of_a_small_class_is_anywhere(reported: Path) -> None:
         assert not words & values, "neither the planted value nor any other of the data"
 
 
+@pytest.mark.slow
 def test_no_password_and_no_literal_of_the_users_sql(tmp_path: Path) -> None:
     make_clinic(tmp_path / "clinic.duckdb")
     query = "SELECT * FROM visits WHERE name <> 'Hidden One'"

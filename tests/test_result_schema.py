@@ -61,6 +61,7 @@ def test_the_schema_is_a_schema(schema: Callable[[], dict[str, Any]]) -> None:
     jsonschema.Draft202012Validator.check_schema(schema())
 
 
+@pytest.mark.slow
 def test_plan_anonymize_and_check_follow_it(engine: Engine) -> None:
     spec = Spec.from_dict(SPEC)
     assert validated(plan(engine, spec), all_minimal=True)["search"]["minimal"]
@@ -78,6 +79,7 @@ def test_every_algorithm_follows_it(engine: Engine, algorithm: str, unit: str | 
     )
 
 
+@pytest.mark.slow
 def test_intervals_follow_it(engine: Engine) -> None:
     spec = Spec.from_dict({**SPEC, "privacy": SPEC["privacy"][:2], "search": {"algorithm": "k_optimize", "cuts": 4}})
     data = validated(anonymize(engine, spec))

@@ -151,6 +151,7 @@ def test_by_hand(database: Database) -> None:
     assert check(database, 19, highest=0.05)["violating_rows"] == 19
 
 
+@pytest.mark.slow
 def test_generalizing_may_raise_the_average_where_rows_are_suppressed(database: Database) -> None:
     """Eight rows in one class, and four alone: they go at first, and are two classes of 2 later: 3 of 12."""
     rows = [["same"]] * 8 + [["a"], ["b"], ["c"], ["d"]]

@@ -195,6 +195,7 @@ def test_minimal_nodes_of_what_is_not_monotone_are_left_to_incognito() -> None:
     assert is_right("optimal", outcome, problem)
 
 
+@pytest.mark.slow
 def test_a_border_of_a_larger_lattice_is_found_with_few_questions() -> None:
     """Every minimal node and every maximal violating one must be asked about; hardly more are."""
     problem = wide_problem(monotone=True)

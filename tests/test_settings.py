@@ -178,6 +178,7 @@ def test_a_profile_comes_before_what_stands_outside_and_keeps_the_rest(folder: P
     assert found.said["threads"] == f"{folder / 'kanon-sql.toml'}, profile other"
 
 
+@pytest.mark.slow
 def test_a_variable_is_looked_at_when_it_is_needed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("kanon-sql.toml").write_text('database = {variable = "CLINIC"}\n')
     shown = run("check", "spec.yml", env={"COLUMNS": "300"})
@@ -266,6 +267,7 @@ def dbt(text: str = DBT, folder: str = ".") -> None:
     (Path(folder) / "profiles.yml").write_text(text)
 
 
+@pytest.mark.slow
 def test_a_dbt_profile_names_the_database(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dbt()
     Path("kanon-sql.toml").write_text('database = {dbt = "clinic"}\n')

@@ -90,6 +90,7 @@ def test_defaults() -> None:
     assert make(keep=None, unit=None, suppression=None, search=None, nulls=None) == spec
 
 
+@pytest.mark.slow
 def test_the_committed_schema_is_the_generated_one() -> None:
     assert json.loads(SCHEMA.read_text("utf-8")) == Spec.json_schema()
     jsonschema.Draft202012Validator.check_schema(Spec.json_schema())
@@ -210,6 +211,7 @@ def test_the_hash_is_stable_under_key_order_and_defaults() -> None:
     assert make(privacy=[{"k_anonymity": 6}]).hash != make().hash
 
 
+@pytest.mark.slow
 def test_the_hash_is_the_same_in_every_process() -> None:
     code = f"from kanon_sql.spec import Spec; print(Spec.load({str(EXAMPLE)!r}).hash)"
     env = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": str(ROOT)}

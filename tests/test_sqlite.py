@@ -393,6 +393,7 @@ def test_fractions_that_are_missing_or_large_have_labels(file: Path, values: lis
         assert result.rows["released"] == 2 * len(values)
 
 
+@pytest.mark.slow
 def test_a_hierarchy_of_more_rows_than_union_all_takes(file: Path) -> None:
     run(file, "CREATE TABLE people (q TEXT)", "INSERT INTO people VALUES ('n7'), ('n1299')")
     tree = {"low": [f"n{number}" for number in range(700)], "high": [f"n{number}" for number in range(700, 1400)]}
@@ -637,6 +638,7 @@ def test_memory_goes_with_the_connection() -> None:
     engine.close()
 
 
+@pytest.mark.slow
 def test_cancelling_interrupts_the_statement(people: Path) -> None:
     with subject_of("sqlite") as subject:
         slow = subject.slow

@@ -69,6 +69,7 @@ def postgres() -> Any:
         yield subject
 
 
+@pytest.mark.slow
 @given(problem=problems(max_nodes=4))
 @example(problem=NOBODY_TELLS)
 @example(problem=SAME_PERSON.problem)
@@ -139,6 +140,7 @@ def test_every_requirement_that_one_query_can_check(database: Database, requirem
     assert any(found)
 
 
+@pytest.mark.slow
 def test_requirements_of_one_attribute_do_not_meet(database: Database) -> None:
     """What one of them asks of the reference is no column of another one's query."""
     clinic(database)

@@ -156,6 +156,7 @@ def test_nobody_is_drawn_as_a_value(database: Database, fraction: float) -> None
     assert (None in {row["person"] for row in drawn}) is (fraction == 0.999)
 
 
+@pytest.mark.slow
 def test_without_a_secret_each_run_draws_anew_and_a_run_draws_once(database: Database) -> None:
     filled(database, people(200))
     samples = set()
@@ -279,6 +280,7 @@ def test_what_hands_sql_over_refuses(clinic: Path) -> None:
         assert "would hold the key of the sample" in " ".join(result.output.split())
 
 
+@pytest.mark.slow
 def test_on_the_command_line(clinic: Path) -> None:
     with duckdb.connect("clinic.duckdb") as connection:
         connection.execute("ALTER TABLE visits ADD COLUMN charge INTEGER")

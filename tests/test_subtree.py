@@ -249,6 +249,7 @@ def test_what_a_label_tells_is_what_the_paper_says(records: Database, monkeypatc
     assert told[1, 1] / 1e9 == pytest.approx(0.9597 - (16 / 34 * 0.9544 + 18 / 34 * 0.6500), abs=5e-4)
 
 
+@pytest.mark.slow
 def test_a_class_label_decides_what_is_specialized(database: Database) -> None:
     """Either column can be told, not both: without a class the one of more weight, with one the one that tells it."""
     rows = [(a, b, "Y" if b == "x" else "N") for a in "pqr" for b in "xy"]
@@ -261,6 +262,7 @@ def test_a_class_label_decides_what_is_specialized(database: Database) -> None:
     assert {row[:2] for row in database.rows("people_release")} == {("*", "x"), ("*", "y")}
 
 
+@pytest.mark.slow
 def test_what_a_class_label_tells_is_weighed(database: Database) -> None:
     """a tells more of the class, and only one of them can be told; with a weight of 20, what b tells counts more."""
     rows = ["pxY", "pxY", "pxY", "pyY", "qxN", "qyN", "qyN", "qyY"]
@@ -270,6 +272,7 @@ def test_what_a_class_label_tells_is_weighed(database: Database) -> None:
         assert Counter(row[:2] for row in database.rows("people_release")) == expected
 
 
+@pytest.mark.slow
 def test_labels_of_one_class_come_last(database: Database) -> None:
     """All rows of u are of class Y, so that its values tell nothing; c, of which it may be told, goes first."""
     rows = [(value, c, "Y") for value in ("u1", "u2") for c in "xxyy"]
@@ -304,6 +307,7 @@ def test_a_released_text_stands_for_one_set_of_values(database: Database, direct
     assert Counter(database.rows("people_release")) == {("a",): 4, ("c",): 4, ("2",): 8, ("e",): 4}
 
 
+@pytest.mark.slow
 def test_rows_are_suppressed_where_others_regain_more(database: Database) -> None:
     """One row is in the way of six; with a limit for one it goes, with a limit for all nobody else does."""
     database.table("people", ["a"], [(value,) for value in "pppqqqr"])
@@ -322,6 +326,7 @@ def test_rows_with_null_count_where_rows_are_suppressed(database: Database) -> N
         assert Counter(label for (label,) in database.rows("people_release")) == expected
 
 
+@pytest.mark.slow
 def test_rows_with_more_detail_than_others_regain_are_not_suppressed(database: Database) -> None:
     """b would be told of six rows, and three that have a, which weighs more, would go."""
     rows = [("p", "s")] * 3 + [("p", "t")] * 3 + [("q", "s")] * 2 + [("q", "t")]
@@ -404,6 +409,7 @@ def test_no_value_is_fetched(records: Database, monkeypatch: pytest.MonkeyPatch,
     assert not [cell for cell in fetched if isinstance(cell, str)]
 
 
+@pytest.mark.slow
 def test_a_budget_releases_what_was_specialized_or_the_highest_labels(records: Database) -> None:
     for direction, labels in (("top_down", 2), ("bottom_up", 1)):
         changes = {**BY_CLASS, "recoding": {"method": "subtree", "direction": direction}}
@@ -415,6 +421,7 @@ def test_a_budget_releases_what_was_specialized_or_the_highest_labels(records: D
         assert result.classes["count"] == labels
 
 
+@pytest.mark.slow
 def test_more_labels_than_rounds_are_allowed_is_refused(records: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Education has 7 labels above its values, sex 1, hours 6."""
     monkeypatch.setattr(subtree_module, "MOST_STEPS", 14)

@@ -149,6 +149,7 @@ def of_graph(database: Database, rows: list[tuple[str, str]], held: str, **limit
     return Counter(label for (label,) in database.rows("people_release"))
 
 
+@pytest.mark.slow
 def test_a_tree_would_have_lost_everything(database: Database) -> None:
     """With the first parent of each, 94132 alone is under 9413*, and no label but the top has two rows."""
     held = {"94142": 1, "94132": 1, "94141": 2}
@@ -220,6 +221,7 @@ def test_what_a_spec_cannot_ask_for(column: dict[str, Any], changes: dict[str, A
     assert said in str(refused.value)
 
 
+@pytest.mark.slow
 def test_other_verbs(database: Database) -> None:
     assert released(database, {"94142": 1, "94132": 1, "94141": 2}) == {"94141": 2, "941*2": 2}
     spec = asked({"zip": {"table": "zips", "parents": "several"}}, privacy=[{"k_anonymity": 2}])

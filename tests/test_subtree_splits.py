@@ -258,6 +258,7 @@ def test_a_class_label_decides_where_an_interval_is_split(database: Database) ->
     assert only(database, sensitive=["exam"], recoding={"classify": "exam"}) == {"<= 3": 3, ">= 4": 2}
 
 
+@pytest.mark.slow
 def test_what_a_split_tells_is_weighed_against_other_columns(database: Database) -> None:
     """Either column can be told, not both: age tells more of the class, unless the other weighs 20 times as much."""
     rows = [(1, "x", "Y"), (1, "x", "Y"), (1, "x", "Y"), (1, "y", "Y"), (2, "x", "N")]
@@ -275,6 +276,7 @@ def test_more_places_are_looked_at_where_none_of_four_can_be_taken(database: Dat
     assert only(database, columns=columns) == {"<= 2": 2, "[3, 5]": 3, ">= 6": 3}
 
 
+@pytest.mark.slow
 def test_rows_are_suppressed_where_others_regain_more(database: Database) -> None:
     """One row is in the way of six, which have two values; within the limit it goes, and no label is made for it."""
     database.table("people", {"age": "INTEGER"}, [(age,) for age in (1, 1, 1, 2, 2, 2, 50)])

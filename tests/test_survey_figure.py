@@ -83,6 +83,7 @@ def test_the_source_is_not_two_anonymous() -> None:
     assert sorted(Counter(ROWS).values()) == [1, 1, 1, 1, 1, 1, 3]
 
 
+@pytest.mark.slow
 def test_levels_minimum_says_the_same_as_a_limit_on_every_column(database: Database) -> None:
     model = MODELS["h: _CS"]
     short = Model(

@@ -189,6 +189,7 @@ def test_the_secret_is_in_no_statement(database: Database) -> None:
     assert not any(oracle.SECRET in statement for statement in result.sql)
 
 
+@pytest.mark.slow
 def test_without_a_secret_a_sample_is_drawn_for_the_run(database: Database) -> None:
     firms(database)
     samples = [

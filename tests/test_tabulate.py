@@ -189,6 +189,7 @@ def _values(table: CellTable, left_out: set[int], region: str) -> set[tuple[str,
     return {(region, found[place]) for found in possible(table, *known(table, left_out), most=40)}
 
 
+@pytest.mark.slow
 def test_a_table_replaces_its_own_and_nothing_else(firms: Database) -> None:
     assert published(firms).passed
     assert published(firms, protection={"method": "controlled_rounding", "base": 3}).passed
@@ -306,6 +307,7 @@ def folder_of_firms(tmp_path: Path, firms: Database) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_verb_prints_what_everybody_may_see(folder_of_firms: Path) -> None:
     shown = run("tabulate", folder_of_firms / "table.yml", "-d", folder_of_firms / "firms.duckdb")
     assert shown.exit_code == 0, shown.output

@@ -161,6 +161,7 @@ def set_suppresses(oracle: Oracle) -> bool:
     return oracle.evaluate(bottom).suppressed > whole.evaluate(bottom).suppressed
 
 
+@pytest.mark.slow
 @given(case=cases_with_sets(max_nodes=16))
 @examples(6)
 def test_release_and_check(shared_database: Database, folder: Path, case: Case) -> None:

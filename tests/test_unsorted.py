@@ -151,6 +151,7 @@ def attacked(database: Database, source: Rows, ours: Rows, theirs: Rows, k: int 
     return attack
 
 
+@pytest.mark.slow
 def test_two_hundred_persons_in_one_order(database: Database) -> None:
     """By code and by age all classes have at least 5, by both most persons are in smaller ones."""
     rows = persons()
@@ -166,6 +167,7 @@ def test_two_hundred_persons_in_one_order(database: Database) -> None:
     assert "are in one order" in attack.notes[0]
 
 
+@pytest.mark.slow
 def test_a_source_that_changed_a_little_hides_no_common_order(database: Database) -> None:
     """Ten persons moved since: what is left of the order is far more than random orders have."""
     rows = persons()
@@ -178,6 +180,7 @@ def test_a_source_that_changed_a_little_hides_no_common_order(database: Database
     assert expected.exposed > 50
 
 
+@pytest.mark.slow
 def test_random_orders_and_sorted_ones_are_not_common(database: Database) -> None:
     """Releases sorted by what both of them show have nothing in common but what both of them show."""
     rows = persons()
@@ -237,6 +240,7 @@ def test_releases_of_other_lengths_are_named(database: Database) -> None:
         audit(database.engine, persons_spec(), earlier=["old"], attacks=["unsorted"])
 
 
+@pytest.mark.slow
 def test_a_view_has_no_order(database: Database) -> None:
     make(database, "s", persons(), NAMES)
     make(database, "r", released(persons(), (1, 1)), NAMES)

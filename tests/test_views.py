@@ -80,6 +80,7 @@ def published(draw: st.DrawFn) -> tuple[Rows, list[list[str]], list[str], int]:
     return rows, views, identity, draw(st.integers(2, 4))
 
 
+@pytest.mark.slow
 @given(case=published())
 @examples(12)
 def test_covers_are_those_of_every_possible_world(
@@ -229,6 +230,7 @@ def test_views_of_different_rows_are_refused(database: Database) -> None:
 # --- The verb, and every engine -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_verb_tells_nobody_unless_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import duckdb
 

@@ -418,6 +418,7 @@ def test_uneven_suppression_is_told_from_a_set_that_has_the_labels(
 # --- What becomes of them ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_error_publishes_nothing(database: Database) -> None:
     panel(database)
     fatal = spec(warnings={"rows_not_persons": "error"})
@@ -441,6 +442,7 @@ def test_what_is_allowed_is_not_looked_for(database: Database) -> None:
     assert codes(kanon_sql.anonymize(database.engine, spec(keep=["note"], warnings=allowed))) == []
 
 
+@pytest.mark.slow
 def test_every_warning_fails_where_that_is_asked(database: Database) -> None:
     panel(database)
     result = kanon_sql.anonymize(database.engine, spec(), fail_on_warning=True)
@@ -452,6 +454,7 @@ def test_every_warning_fails_where_that_is_asked(database: Database) -> None:
     assert planned.message == "nothing would be published: withheld_column is an error with --fail-on-warning"
 
 
+@pytest.mark.slow
 def test_the_manifest_and_the_json_have_them(database: Database) -> None:
     import jsonschema
 

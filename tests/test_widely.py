@@ -70,6 +70,7 @@ def test_labels_are_counted_as_in_the_rows(engine: Engine, nulls: str) -> None:
                 assert isclose(attribute.row_log[level], sum(count * log(count) for count in rows.values()))
 
 
+@pytest.mark.slow
 def test_a_node_is_measured_by_all_metrics_at_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same figures as by a statement for each; of the plan, one statement less for each but one."""
     names: list[Counter[str]] = []
