@@ -190,6 +190,8 @@ MINUTES_OF_SPARK = {
     "test_the_same_release_as_duckdb[local, ranges beside hierarchies, NULLs-",
     "test_the_same_release_as_duckdb[publisher's payout, no attack, persons-",
     "test_a_view_a_schema_and_a_query",
+    "test_releases_are_compared_with_earlier_ones",
+    "test_the_same_release_as_duckdb[local, persons, sets, NULLs masked, limited-",
     "test_the_same_cells_of_points_as_duckdb",
     "test_the_same_cells_as_duckdb[degrees and timestamps, a commute-",
     "test_rows_and_records_are_compared_as_by_duckdb",
@@ -201,7 +203,7 @@ OTHERS = [name for name in SUBJECTS if name not in ("duckdb", "spark")]
 
 
 def is_campaign(item: pytest.Item) -> bool:
-    """Whether a case runs on other engines where slow tests run: a quarter has one of them, and a 24th Spark.
+    """Whether a case runs on other engines where slow tests run: an eighth has one of them, and a 48th Spark.
 
     A case outside the core has the kinds of statements that the core has. Which engines a case has depends on its
     name alone, so that a run repeats the last one.
@@ -213,7 +215,7 @@ def is_campaign(item: pytest.Item) -> bool:
     if engine in ("duckdb", *VERSIONS) or name in {case.format(engine) for case in CORE}:
         return False
     turn = crc32(name.replace(engine, "{}").encode())
-    return bool(turn % 24) if engine == "spark" else OTHERS.index(engine) != turn % (4 * len(OTHERS))
+    return bool(turn % 48) if engine == "spark" else OTHERS.index(engine) != turn % (8 * len(OTHERS))
 
 
 def test_the_core_exists() -> None:

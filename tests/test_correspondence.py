@@ -252,7 +252,7 @@ def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
 
 
 @pytest.mark.sampled(4)
-@pytest.mark.campaign_on("spark")
+@pytest.mark.campaign_on("spark", "clickhouse")
 def test_every_engine_says_the_same(subject: Subject) -> None:
     """With NULL among the values, and nothing created."""
     after: list[Record] = [*AFTER, (None, 0, "flu"), (None, 0, None)]

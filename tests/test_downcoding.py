@@ -221,6 +221,7 @@ def test_levels_that_are_not_released_tell_nothing(database: Database) -> None:
 # --- Engines ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.campaign_on("clickhouse")
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=engine_marks(name)) for name in SUBJECTS if name != "spark"])
 def test_every_engine_finds_the_same(name: str, database: Database) -> None:

@@ -94,8 +94,8 @@ def rows() -> list[tuple[Any, ...]]:
     return made
 
 
+@pytest.mark.campaign_on("spark", "none")
 @pytest.mark.slow
-@pytest.mark.campaign_on("spark")
 @pytest.mark.parametrize(("engine", "before", "step"), EACH)
 def test_a_kill_leaves_the_earlier_view_or_the_new_one(
     engine: str, before: str, step: int, rows: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch

@@ -765,7 +765,7 @@ EVERY = [
 ]
 
 
-@pytest.mark.campaign_on("spark")
+@pytest.mark.campaign_on("spark", "clickhouse")
 @pytest.mark.slow
 def test_the_same_on_other_engines(subject: Subject, database: Database) -> None:
     """A search that suppresses, verified, and a check of the raw table: what DuckDB and the oracle say."""

@@ -218,7 +218,7 @@ def postgres() -> Iterator[Subject]:
     ("name", "step"),
     [
         ("local", 60),
-        *(pytest.param(name, 20, marks=pytest.mark.slow) for name in ("local, ranges", "mondrian", "subtree")),
+        *(pytest.param(name, 20, marks=pytest.mark.slow) for name in ("mondrian", "subtree")),
         *(pytest.param(name, 1, marks=pytest.mark.campaign) for name in RECODINGS),
     ],
 )

@@ -141,6 +141,7 @@ def test_who_sees_no_rights_in_mariadb_keeps_no_state() -> None:
             assert kanon_sql.refresh(engine, spec()).refresh["added"] == 6  # type: ignore[index]
 
 
+@pytest.mark.campaign_on("clickhouse")
 @pytest.mark.parametrize("engine", ["duckdb", "postgres", "sqlite", "mariadb", "clickhouse"])
 def test_watermarks_of_every_kind(engine: str) -> None:
     """What is above the last one is taken, to the last digit, and nothing twice."""

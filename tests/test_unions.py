@@ -230,7 +230,8 @@ def k(value: int, *names: str) -> dict[str, Any]:
         "duckdb",
         "postgres",
         "sqlite",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("mariadb", "clickhouse")),
+        pytest.param("mariadb", marks=pytest.mark.slow),
+        pytest.param("clickhouse", marks=pytest.mark.campaign),
     ],
 )
 def test_what_is_suppressed_makes_other_classes_smaller(name: str) -> None:

@@ -106,6 +106,7 @@ def people(rows: int) -> Rows:
     return found
 
 
+@pytest.mark.campaign_on("spark")
 @pytest.mark.sampled(5)
 def test_every_engine_warns_of_the_same(subject: Subject, engine: Engine) -> None:
     rows = people(600)
