@@ -296,6 +296,7 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         "key_names": key_names,
         "unit": None if unit is None else exact_value(columns[unit], "checked"),
         "where": _marked(subject),
+        "counted": False,
     }
     attributes = dict.fromkeys(model.attribute for model in models if model.attribute is not None)
     values = {}
@@ -316,8 +317,10 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
             named[model.frame] = model.needs_facts
     # The values of a sensitive attribute are counted by row, and their classes with them.
     counted = subject.counted if not attributes and unit is None and subject.mark is None else None
+    if counted is not None:
+        shared |= {"table": counted, "keys": _counted_keys(subject, key_names), "counted": True}
     return Frames(
-        base=render("evaluate/examine/rows", value=None, **shared) if counted is None else relation(counted),
+        base=render("evaluate/examine/rows", value=None, **shared),
         values=values,
         counting="rows" if unit is None else "unit",
         keys=[identifier(name) for name in (["class_number"] if numbered else key_names)],
@@ -331,6 +334,17 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         single=counted is None,
         suppresses=False,
     )
+
+
+def _counted_keys(subject: Subject, key_names: Sequence[str]) -> list[Sql]:
+    """The columns of counted classes, texts exactly again: how a scratch table compares them is its engine's to say."""
+    columns = (subject.columns[name] for name in subject.quasi_identifiers)
+    return [
+        exact_value(replace(column, name=key), "checked")
+        if column.kind in ("text", "other")
+        else Sql(f"checked.{identifier(key)}")
+        for column, key in zip(columns, key_names, strict=True)
+    ]
 
 
 def _widths(subject: Subject, key_names: Sequence[str]) -> LabelWidths:

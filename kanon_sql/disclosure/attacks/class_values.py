@@ -51,6 +51,7 @@ def _counted(scene: Scene, attribute: str, reference: Sql | None, lookup: Relati
         facts=[],
         unit=None,
         where=None,
+        counted=False,
     )
     keys = [identifier(key) for key in class_keys(scene)]
     return render(

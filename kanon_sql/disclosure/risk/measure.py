@@ -63,6 +63,7 @@ class RiskFrames:
             value=None,
             unit=self.person,
             where=None,
+            counted=False,
         )
         counting = "rows" if self.unit is None else "unit"
         return classes(Frames(rows, {}, counting, [identifier(name) for name in self.key_names]), [])
