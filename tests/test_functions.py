@@ -107,6 +107,23 @@ def test_macros_are_looked_for_once_by_all_engines_on_a_connection(database: Dat
         kanon_sql.check(database.connection, spec(), "people")
 
 
+@pytest.mark.slow
+def test_a_macro_is_found_however_many_statements_the_owner_sends(database: Database) -> None:
+    """Ours inside of the owner's transaction take no number, so that as many of the owner's must not make up for them."""
+    database.table("people", ["q", "s"], ROWS * 2)
+    for count in range(50):
+        kanon_sql.check(database.connection, spec(), "people")
+        database.connection.execute("BEGIN")
+        kanon_sql.check(database.connection, spec(), "people")
+        database.connection.execute("COMMIT")
+        database.connection.execute("CREATE MACRO sum(x) AS 1000")
+        for _ in range(count):
+            database.connection.execute("SELECT 1").fetchall()
+        with pytest.raises(UnsupportedError, match="macros"):
+            kanon_sql.check(database.connection, spec(), "people")
+        database.connection.execute("DROP MACRO sum")
+
+
 def test_queries_of_the_owner_make_no_macro(database: Database, listings: list[str]) -> None:
     """What is made takes numbers of a catalog; to ask takes none. Whatever was made is looked at."""
     database.table("people", ["q", "s"], ROWS * 2)

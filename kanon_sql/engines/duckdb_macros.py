@@ -48,7 +48,7 @@ class _Known:
 
     Attributes:
         begun: how many transactions of engines on this connection there were since the functions were listed.
-        listed_in: the number of the transaction before that; None where macros may have been made since.
+        listed_in: the number of the transaction before that; None where counting them tells nothing.
         seen: the number of the newest entry of a catalog, and by how much a look at it raises it; None where unknown.
     """
 
@@ -122,7 +122,8 @@ class Macros:
         if not (first.connections == second.connections == 1 and self._is_of_this_process()):
             self.forget()
             return
-        self._known.listed_in = before
+        if self._transaction_number() == before + self._known.begun:  # not in a transaction of the owner's
+            self._known.listed_in = before
         third = self._probe()
         step = third.number - second.number
         # A first listing also makes the entries of DuckDB's own macros.
@@ -134,18 +135,20 @@ class Macros:
         DuckDB numbers all transactions of all connections to an instance in one sequence. A statement outside of a
         transaction takes one number; inside of somebody's transaction it takes none, and nothing can be concluded.
         """
-        if self._known.listed_in is None:
+        known = self._known
+        if known.listed_in is not None:
+            expected = known.listed_in + known.begun + 1
+            if (self._transaction_number(), self._transaction_number()) == (expected, expected + 1):
+                return True
+            known.listed_in = (
+                None  # what took no number was counted, or somebody else's did: equal again, they tell nothing
+            )
+        if known.seen is None:
             return False
-        expected = self._known.listed_in + self._known.begun + 1
-        if (self._transaction_number(), self._transaction_number()) == (expected, expected + 1):
-            return True
-        if self._known.seen is None:
-            return False
-        number, step = self._known.seen
+        number, step = known.seen
         if self._probe().number != number + step:
             return False
-        self._known.seen = (number + step, step)
-        self._known.begun = 0
+        known.seen = (number + step, step)
         return True
 
     def _probe(self) -> _Probe:
