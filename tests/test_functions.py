@@ -109,7 +109,7 @@ def test_macros_are_looked_for_once_by_all_engines_on_a_connection(database: Dat
 
 @pytest.mark.slow
 def test_a_macro_is_found_however_many_statements_the_owner_sends(database: Database) -> None:
-    """Ours inside of the owner's transaction take no number, so that as many of the owner's must not make up for them."""
+    """Ours inside of the owner's transaction take no number: as many of the owner's must not make up for them."""
     database.table("people", ["q", "s"], ROWS * 2)
     for count in range(50):
         kanon_sql.check(database.connection, spec(), "people")
