@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import jsonschema
 import pytest
 from command_line import SPEC, make_clinic, refused, run
@@ -57,6 +58,23 @@ def test_the_plan_stays_and_the_other_is_what_it_says_of_itself(clinic: Path, ot
     (note,) = [note for note in having.notes if note not in alone.notes]
     assert note.startswith(f"local:{recoding['effort']} instead would lose ")
     engine.close()
+
+
+def test_nothing_is_tried_by_itself_beside_a_plan_that_loses_nothing() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT CAST(range % 2 AS VARCHAR) AS sex FROM range(60)")
+        spec = {"version": 1, "source": "people", "release": "released", "quasi_identifiers": {"sex": None}}
+        plain = kanon_sql.Spec.from_dict({**spec, "privacy": [{"k_anonymity": 10}]})
+        coarse = kanon_sql.Spec.from_dict({**spec, "privacy": [{"k_anonymity": 31}]})
+        without, quick, losing = (
+            kanon_sql.plan(connection, plain),
+            kanon_sql.plan(connection, plain, beside="quick"),
+            kanon_sql.plan(connection, coarse, beside="quick"),
+        )
+    assert (quick.mean_loss, quick.beside, quick.notes) == (0, None, without.notes)
+    assert quick.cost.statements <= without.cost.statements + 1
+    assert losing.mean_loss == 1
+    assert losing.beside is not None
 
 
 @pytest.mark.slow

@@ -77,8 +77,8 @@ def plan(
             than k are merged.
         beside: another recoding, such as ``local``: also make it, on the same frequency sets, and say what it would
             lose instead. It takes the statements of a run of its own, and no scan of the source. ``quick`` asks for
-            ``local`` beside a full-domain plan where that takes about a second: DuckDB, at most 50,000 different
-            vectors, and no requirement but k-anonymity.
+            ``local`` beside a full-domain plan that loses something, where that takes about a second: DuckDB, at most
+            50,000 different vectors, and no requirement but k-anonymity.
         kept: frequency sets that several runs share, as :func:`kanon_sql.compare` has them.
         brief: leave out what takes a statement and is not what one waits for: metrics but the one that was optimized
             and the loss, and the warning ``uneven_suppression``, unless it is an error.
@@ -145,7 +145,8 @@ def plan(
                 if outliers is not None and isinstance(found, Chosen | NothingFound):
                     distances = distances_between(found.workspace, found.sets, outliers)
                 more = details_of(found, "distributions" if distributions else details)
-                if quick and isinstance(found, Chosen) and is_quick(engine, found):
+                loses = result.mean_loss != 0  # else nothing can be better
+                if quick and loses and isinstance(found, Chosen) and is_quick(engine, found):
                     other = parse_recoding("local")
             if other is not None:
                 result = with_another(engine, spec, other, result, report, budget, kept)
