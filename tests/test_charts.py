@@ -164,6 +164,16 @@ def test_an_interactive_page_without_its_package(
     assert "is for a page" in refused(only, 2)
 
 
+def test_a_run_without_numbers_has_no_interactive_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_clinic(tmp_path / "clinic.duckdb")
+    (tmp_path / "spec.yml").write_text(CLOSE)
+    assert run("anonymize", "spec.yml", "-d", "clinic.duckdb", "-q").exit_code == 0
+    (manifest,) = tmp_path.glob("*.manifest.json")
+    assert "no numbers to draw" in refused(run("report", manifest, "--interactive-charts", "-o", "page.html"), 2)
+    assert not Path("page.html").exists()
+
+
 def test_distributions_are_for_something_that_shows_them(tmp_path: Path) -> None:
     make_clinic(tmp_path / "clinic.duckdb")
     (tmp_path / "spec.yml").write_text(CLOSE)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +54,10 @@ def test_a_wrong_spec_is_shown_where_it_is_wrong(clinic: Path, old: str, new: st
         ("plan", "spec.yml", "-d", ""),
         ("plan", "spec.yml", "-d", ":memory:clinic"),
         ("plan", "spec.yml", "-d", "redis://user:hunter2@host/db"),
+        ("plan", "spec.yml", "-d", "postgresql://ada:x@hunter2@127.0.0.1:9/db"),
+        ("plan", "spec.yml", "-d", "mysql://ada:x@hunter2@127.0.0.1:9/db"),
+        ("plan", "spec.yml", "-d", "spark://hunter2@127.0.0.1:9"),
+        ("plan", "spec.yml", "-d", "spark://hunter2"),
         ("check", "spec.yml", "-d", "clinic.duckdb", "--table", ""),
         ("check", "spec.yml", "-d", "clinic.duckdb", "--table", "kanon_sql_nothing", "--row"),
         ("render", "spec.yml", "--dialect", "klingon"),
@@ -65,6 +71,14 @@ def test_wrong_usage_is_exit_code_2(clinic: Path, arguments: tuple[str, ...]) ->
     assert result.exit_code == ExitCode.USAGE, result.output
     assert "Traceback" not in result.output
     assert "hunter2" not in result.output
+
+
+def test_a_database_of_sqlite_by_the_name_of_a_file(clinic: Path) -> None:
+    with closing(sqlite3.connect("other.db")) as connection:
+        connection.execute("CREATE TABLE visits (age INTEGER)")
+    result = run("plan", "spec.yml", "-d", "other.db")
+    assert result.exit_code == ExitCode.USAGE
+    assert "give it as sqlite:///other.db" in result.output
 
 
 # --- The database refuses --------------------------------------------------------------------

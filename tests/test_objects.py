@@ -388,6 +388,7 @@ def test_two_calls_at_once_know_nothing_of_each_other() -> None:
         (pd.DataFrame([[1]], columns=[" "]), "or empty"),
         (pd.DataFrame(), "it has no column"),
         (pd.DataFrame({"age": [4711, "4712"]}), "'age' holds objects .* 'mixed-integer'"),
+        (pd.DataFrame({"age": [2**53 + 1, 2**53, 0.5]}, dtype=object), "'age' holds fractions and whole numbers"),
         (pd.DataFrame({"age": [{"a": 4711}]}), "'age' holds objects .* 'mixed'"),
         (pd.DataFrame({"age": [dt.date(1947, 1, 1), dt.datetime(1947, 1, 1, 4)]}, dtype=object), "'age' holds objects"),
         (pd.DataFrame({"age": [2**70]}, dtype=object), "'age' holds objects"),
@@ -403,6 +404,14 @@ def test_a_table_that_cannot_be_read_for_sure_is_refused_by_its_column(frame: An
     with pytest.raises(SpecError, match=said) as caught:
         kanon_sql.plan(frame, spec())
     assert "4711" not in str(caught.value)
+
+
+def test_a_spec_that_was_not_read_is_said_to_be_none() -> None:
+    frame = pd.DataFrame({"age": [1, 1]})
+    for unread, reader in (("spec.yml", "load"), (Path("spec.yml"), "load"), ({"version": 1}, "from_dict")):
+        for verb in (kanon_sql.plan, kanon_sql.anonymize, kanon_sql.check, kanon_sql.audit, kanon_sql.risk):
+            with pytest.raises(SpecError, match=rf"{verb.__name__}: expected a Spec, .* kanon_sql\.Spec\.{reader}"):
+                verb(frame, unread)  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(

@@ -688,3 +688,51 @@ def test_streams_are_for_the_command_line(folder: Path) -> None:
             kanon_sql.anonymize(db, spec_of(source={"file": "-"}))
         with pytest.raises(SpecError, match=r"release\.file: - is standard output"):
             kanon_sql.anonymize(db, spec_of(release={"file": "-"}))
+
+
+def test_a_file_that_is_named_is_read_as_one_that_was_released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("zip,dx\n1,flu\n")
+    Path("out.csv").write_text('zip,dx\n"",flu\n"",cold\n,flu\n1.0,flu\n1.00,cold\n')
+    spec = Spec.from_dict(
+        {
+            **SPEC,
+            "quasi_identifiers": {"zip": {"maximum_level": 0}},
+            "privacy": [{"k_anonymity": 2}],
+            "suppression": None,
+        }
+    )
+    with kanon_sql.connect() as engine:
+        for table in (None, "out.csv", str(tmp_path / "out.csv")):
+            checked = kanon_sql.check(engine, spec, table)
+            assert (checked.passed, checked.classes["count"]) == (False, 4), table
+            assert not kanon_sql.audit(engine, spec, table).passed
+            assert kanon_sql.risk(engine, spec, table).prosecutor.highest == 1
+        # DuckDB itself finds three values, and two classes of at least 2 rows.
+        (guessed,) = duckdb.sql("SELECT MIN(n) FROM (SELECT COUNT(*) AS n FROM 'out.csv' GROUP BY zip)").fetchall()
+        assert guessed == (2,)
+        for refused in (
+            lambda: kanon_sql.audit(engine, spec, external="out.csv"),
+            lambda: kanon_sql.audit(engine, spec, other_views=["out.csv"]),
+            lambda: kanon_sql.risk(engine, spec, population="out.csv"),
+            lambda: kanon_sql.check(engine, spec, "out.json"),
+            lambda: kanon_sql.plan(engine, Spec.from_dict({**spec.to_dict(), "source": "people.csv"})),
+        ):
+            with pytest.raises(SpecError, match="DuckDB would read a file by this name as it guesses"):
+                refused()
+
+
+def test_a_text_far_down_in_a_column_of_numbers_is_found_by_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    injected = "Column 4711 is being converted as type 4711"
+    rows = [f"{number % 90},x\n" for number in range(60_000)]
+    Path("people.csv").write_text("".join(["age,note\n", *rows, f'unknown{SECRET},"a\n{injected}\n"\n']))
+    spec = Spec.from_dict({**SPEC, "quasi_identifiers": {"age": None, "note": None}, "sensitive": []})
+    with kanon_sql.connect() as engine, pytest.raises(DatabaseError) as caught:
+        kanon_sql.plan(engine, spec)
+    said = str(caught.value)
+    assert "at line 60002: the column 'age' was taken for BIGINT" in said
+    assert SECRET not in said
+    assert "4711" not in said

@@ -241,6 +241,15 @@ def test_requirements_see_the_labels(database: Database) -> None:
             },
             "which have no order of numbers",
         ),
+        (
+            {
+                "steps": {"columns": {"pay": {"round": 10}}},
+                "sensitive": ["pay"],
+                "keep": [],
+                "privacy": [{"k_anonymity": {"column": "pay", "default": 2}}],
+            },
+            "k_anonymity reads wishes from it",
+        ),
     ],
 )
 def test_refused_when_read(changes: dict[str, Any], words: str) -> None:

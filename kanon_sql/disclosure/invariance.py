@@ -8,7 +8,14 @@ from typing import Any
 
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.errors import SpecError
-from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms, refuse_split_labels
+from kanon_sql.hierarchies import (
+    exact_texts,
+    exact_value,
+    refuse_blank_ends,
+    refuse_mixed_forms,
+    refuse_several_texts,
+    refuse_split_labels,
+)
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Relation
 
@@ -144,6 +151,7 @@ def measure_invariance(
                     "the quasi-identifiers, the sensitive attributes and the person"
                 )
         own = {name: present[name] for name in named}
+        refuse_several_texts(present, [*spec.sensitive, asked.person], "m-invariance")
         refuse_mixed_forms(workspace, relation, own)
         refuse_blank_ends(workspace, relation, exact_texts(list(own.values()), "checked"), shown)
         refuse_split_labels(workspace, spec.computed, present, relation, shown)

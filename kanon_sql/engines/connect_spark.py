@@ -33,6 +33,9 @@ def connect_spark(url: str, *, read_only: bool = False, scratch: Scratch | None 
         label = f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}"
     except ValueError:
         raise SpecError("the Spark URL does not parse; expected spark://host:port or sc://host:port") from None
+    if parts.scheme == "spark" and not (parts.hostname and parts.port and parts.netloc.count("@") == 0):
+        # Spark would print the whole URL, and where in Java it found that out.
+        raise SpecError("expected spark://host:port in the URL of a Spark master, without a user")
     try:
         if parts.scheme == "sc":
             session = SparkSession.builder.remote(url).create()

@@ -190,6 +190,8 @@ def _open_url(url: str, read_only: bool, scratch: Scratch | None) -> Engine:
 
     try:
         parsed = sqlalchemy.make_url(f"{scheme}://{rest}")
+        if "@" in (parsed.host or ""):  # SQLAlchemy ends a password at the first one, and what follows would be shown
+            raise SpecError("the database URL has an @ in its user or its password; write it as %40")
         options = backend_named(plain).options(parsed, read_only=read_only)
         engine = sqlalchemy.create_engine(parsed, poolclass=sqlalchemy.NullPool, **options)
     except NoSuchModuleError:
@@ -228,7 +230,8 @@ def _relational(
 
     backend = backend_named(engine.dialect.name)
     url = engine.url
-    place = f"{url.host or ''}{f':{url.port}' if url.port else ''}/{url.database or ''}"
+    host = (url.host or "").rpartition("@")[2]  # in front of an @ is a part of a password
+    place = f"{host}{f':{url.port}' if url.port else ''}/{url.database or ''}"
     label = f"{url.get_backend_name()}://{place}"
     try:
         connection = open_connection()

@@ -12,7 +12,7 @@ from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Met
 from kanon_sql.engines.duckdb_catalog import kind_of, relation_query, view_query
 from kanon_sql.engines.duckdb_errors import duckdb_error
 from kanon_sql.engines.duckdb_macros import Macros
-from kanon_sql.engines.files import AttachedLakes, file_reader
+from kanon_sql.engines.files import AttachedLakes, file_parts, file_reader, no_table_but_file
 from kanon_sql.engines.session import IN_TRANSACTION, SessionEngine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.sql import Statement, dialect_named, literal
@@ -42,6 +42,8 @@ _SETTINGS = {
 }
 """In force while a verb runs; afterwards a connection of the user has its own again."""
 
+_SQLITE = b"SQLite format 3\0"
+
 _LONGEST_KEPT, _MOST_KEPT = 20_000, 500
 """Characters of a statement, and statements, that are kept as they were parsed."""
 
@@ -65,6 +67,7 @@ def connect_duckdb(
 
     Raises:
         DatabaseError: the file cannot be opened.
+        SpecError: it is a database of SQLite.
     """
     import duckdb
 
@@ -76,6 +79,8 @@ def connect_duckdb(
         config["memory_limit"] = memory_limit
     if read_only and not in_memory and not Path(database).exists():
         raise DatabaseError(f"there is no database file {database}; give an existing one with -d FILE")
+    if not in_memory and _is_sqlite(Path(database)):  # DuckDB would look for an extension, on the network too
+        raise SpecError(f"{database} is a database of SQLite; give it as sqlite:///{database}")
     try:
         connection = duckdb.connect(database, read_only=read_only and not in_memory, config=config)
         connection.execute("SET enable_progress_bar = false")  # it would be drawn on standard output
@@ -88,6 +93,15 @@ def connect_duckdb(
     except BaseException:
         connection.close()
         raise
+
+
+def _is_sqlite(file: Path) -> bool:
+    """Whether a file begins as SQLite's do."""
+    try:
+        with file.open("rb") as content:
+            return content.read(len(_SQLITE)) == _SQLITE
+    except OSError:  # it is DuckDB's to say why
+        return False
 
 
 class DuckDBEngine(SessionEngine):
@@ -229,6 +243,9 @@ class DuckDBEngine(SessionEngine):
         return found
 
     def _describe(self, relation: str) -> list[Column]:
+        parts = file_parts(relation)
+        if parts and self.exists(parts) is None:
+            raise SpecError(no_table_but_file(".".join(parts), self.label))
         statement = Statement("columns", f"DESCRIBE SELECT * FROM {relation} AS kanon_relation", users=relation)
         self.meter.count(statement)
         rows = self._execute(self._parsed(self._tagged(statement.sql))).fetchall()

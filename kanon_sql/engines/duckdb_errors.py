@@ -12,6 +12,9 @@ NO_SPACE = ("No space left on device", "Disk quota exceeded")
 """What the operating system says of a full disk, whichever kind of error DuckDB makes of it."""
 
 
+_CSV_LINE = re.compile(r"\w+(?: \w+)? Error: CSV Error on Line: (\d+)")
+_CSV_CAST = re.compile(r"^Column (.+) is being converted as type (\w+)$", re.MULTILINE)
+
 _ABOUT_NAMES = {"Catalog", "Binder", "IO", "Connection"}
 """Kinds of errors whose text names tables, columns and files, and no value but what a query has in quotes."""
 
@@ -39,6 +42,17 @@ def duckdb_error(error: Exception, name: str) -> DatabaseError:
         return DatabaseError(
             f"{name}: DuckDB stopped with an error of its own and refuses this database from now on; close every "
             "connection to it and connect again: what was committed is still there"
+        )
+    if (line := _CSV_LINE.match(said)) is not None:
+        # The last one: what the line itself holds stands before it.
+        cast = _CSV_CAST.findall(said)[-1:]
+        what = "".join(
+            f": the column {column!r} was taken for {kind}, and holds something else" for column, kind in cast
+        )
+        return DatabaseError(
+            f"{name}: the CSV file cannot be read at line {line[1]}{what} (its text may hold values and is not shown); "
+            "mend the line, or say what the columns are in a source query: "
+            "SELECT * FROM read_csv('FILE', types = {'COLUMN': 'VARCHAR'})"
         )
     kind = type(error).__name__.removesuffix("Exception")
     if kinds & _ABOUT_NAMES and name != "load":

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from kanon_sql.engines.lakes import delta_at, is_delta
 from kanon_sql.errors import SpecError
+from kanon_sql.spec import parse_table_name
 from kanon_sql.sql import literal
 
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["AttachedLakes", "file_reader"]
+__all__ = ["AttachedLakes", "file_parts", "file_reader", "no_table_but_file"]
 
 _READERS = {
     ".parquet": "read_parquet",
@@ -49,6 +50,27 @@ def file_reader(path: str) -> str:
     if re.search(r"[*?\[]", path):
         _refuse_one_file_twice(path, map(Path, iglob(path, recursive=True)))
     return f"{reader}({literal(path)})"
+
+
+_NAMES = re.compile(r'"(?:[^"]|"")+"(?:\."(?:[^"]|"")+"){0,2}')
+_OF_A_FILE = re.compile(r"://|\.(?:csv|tsv|parquet|json|jsonl|ndjson)(?:\.\w+)?$", re.IGNORECASE)
+
+
+def file_parts(relation: str) -> tuple[str, ...]:
+    """The parts of a table's quoted name that DuckDB takes for a file's where there is no such table; else none."""
+    if not _NAMES.fullmatch(relation):
+        return ()
+    parts = parse_table_name(relation)
+    return parts if _OF_A_FILE.search(".".join(parts)) else ()
+
+
+def no_table_but_file(name: str, label: str) -> str:
+    """What is said of a file in the place of a table: DuckDB would guess its types, and 1.0 and 1.00 become one."""
+    return (
+        f"there is no table {name!r} in {label}, and DuckDB would read a file by this name as it guesses: 1.0 and 1.00 "
+        "become one value; write {file: ...} where it is the source or the release, else load it "
+        "into a table: CREATE TABLE ... AS SELECT * FROM read_csv(..., all_varchar = true)"
+    )
 
 
 def _pattern(path: str) -> str:

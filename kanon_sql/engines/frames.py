@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from importlib import import_module
+from numbers import Integral
 from typing import Any, Literal
 
 from kanon_sql.engines.base import NO_MEMORY, Column
@@ -325,7 +326,7 @@ def _plain_objects(pandas: Any, series: Any, shown: str) -> Any:
         "integer": lambda values: values.astype("Int64"),
         "boolean": lambda values: values.astype("boolean"),
         "floating": lambda values: values.astype("float64"),
-        "mixed-integer-float": lambda values: values.astype("float64"),
+        "mixed-integer-float": lambda values: _floats_of(values, shown),
         "datetime": pandas.to_datetime,
         "datetime64": pandas.to_datetime,
     }
@@ -336,6 +337,17 @@ def _plain_objects(pandas: Any, series: Any, shown: str) -> Any:
         f"{shown} holds objects that are not all of one kind that a database has (pandas finds {found!r}); convert it, "
         "for example with .astype(str), or drop it"
     )
+
+
+def _floats_of(series: Any, shown: str) -> Any:
+    """Whole numbers and fractions as fractions, where none of the whole numbers becomes another one."""
+    whole = (value for value in series if isinstance(value, Integral))
+    if any(int(float(value)) != int(value) for value in whole):
+        raise SpecError(
+            f"{shown} holds fractions and whole numbers so large that fractions do not tell them apart; convert it, "
+            "for example with .astype(str)"
+        )
+    return series.astype("float64")
 
 
 def _decimals(frame: Frame) -> list[Any]:

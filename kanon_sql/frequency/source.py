@@ -11,7 +11,13 @@ from kanon_sql.engines import Column, Engine, Workspace, open_workspace
 from kanon_sql.errors import DatabaseError, Problem, SpecError
 from kanon_sql.frequency.points import pointed
 from kanon_sql.frequency.steps import stepped
-from kanon_sql.hierarchies import exact_texts, refuse_blank_ends, refuse_mixed_forms, refuse_split_labels
+from kanon_sql.hierarchies import (
+    exact_texts,
+    refuse_blank_ends,
+    refuse_mixed_forms,
+    refuse_several_texts,
+    refuse_split_labels,
+)
 from kanon_sql.spec import Origin, Spec, format_table_name
 from kanon_sql.sql import Relation, source_relation
 
@@ -104,6 +110,8 @@ def open_table(engine: Engine, spec: Origin, parts: tuple[str, ...] | None) -> O
     named = parts or source
     with explained_if_missing(engine, named):
         columns = {column.name: column for column in engine.columns(relation)}
+    if isinstance(spec, Spec):
+        _refuse_counted_twice(spec, columns)
     shown = "the source" if named is None else ".".join(named)
     if isinstance(spec, Spec) and spec.computed and not is_source:
         with open_workspace(engine, relation, inline=True) as workspace:
@@ -169,7 +177,14 @@ def source_columns(workspace: Workspace, spec: Spec, relation: str) -> dict[str,
     ]
     if problems:
         raise SpecError(problems)
+    _refuse_counted_twice(spec, columns)
     return columns
+
+
+def _refuse_counted_twice(spec: Spec, columns: Mapping[str, Column]) -> None:
+    """Refuse requirements and units over types whose equal values may have several texts."""
+    refuse_several_texts(columns, [requirement.attribute for requirement in spec.privacy], "a requirement")
+    refuse_several_texts(columns, [spec.unit], "the unit")
 
 
 def source_of(engine: Engine, spec: Origin) -> str:

@@ -11,7 +11,14 @@ from __future__ import annotations
 from kanon_sql.hierarchies.build import Lookup, Site, build_lookups, build_sensitive_lookup, highest_below_top, survey
 from kanon_sql.hierarchies.codes import Codes, Widest
 from kanon_sql.hierarchies.computed import computed_value, refuse_split_labels, refuse_untrue_columns, split_labels
-from kanon_sql.hierarchies.exact import exact_texts, exact_value, forms_of, refuse_blank_ends, refuse_mixed_forms
+from kanon_sql.hierarchies.exact import (
+    exact_texts,
+    exact_value,
+    forms_of,
+    refuse_blank_ends,
+    refuse_mixed_forms,
+    refuse_several_texts,
+)
 from kanon_sql.hierarchies.files import TOP, FileStyle, file_names, read_hierarchy, with_top, write_hierarchy
 from kanon_sql.hierarchies.graph import chosen_for
 from kanon_sql.hierarchies.inline import inline_label
@@ -52,6 +59,7 @@ __all__ = [
     "read_hierarchy",
     "refuse_blank_ends",
     "refuse_mixed_forms",
+    "refuse_several_texts",
     "refuse_split_labels",
     "refuse_untrue_columns",
     "rule_labels",

@@ -8,13 +8,14 @@ are made.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql import Relation, Sql, exact_float, exact_text, exact_time, identifier, slot
 
-__all__ = ["exact_texts", "exact_value", "forms_of", "refuse_blank_ends", "refuse_mixed_forms"]
+__all__ = ["exact_texts", "exact_value", "forms_of", "refuse_blank_ends", "refuse_mixed_forms", "refuse_several_texts"]
 
 
 def refuse_blank_ends(workspace: Workspace, table: Relation, texts: Iterable[Sql], what: str) -> None:
@@ -178,6 +179,39 @@ def exact_value(column: Column, table: str) -> Sql:
     if column.kind in ("date", "timestamp", "moment"):
         return exact_time(name, day=column.kind == "date")
     return exact_float(name) if column.kind == "float" else name
+
+
+_SEVERAL_TEXTS = re.compile(
+    r"INTERVAL|JSON"  # 1 day and 24 hours; 5 and 5.0
+    r"|\b(?!(?:INT4|INT8|DATE|TS|TSTZ)(?:MULTI)?RANGE\b)\w+RANGE\b"
+    r"|FLOAT|DOUBLE|REAL|NUMERIC|BPCHAR",  # in arrays and structs: by themselves these are numbers and texts
+    re.IGNORECASE,
+)
+
+
+def refuse_several_texts(columns: Mapping[str, Column], names: Iterable[str | None], why: str) -> None:
+    """Refuse to count different values of types whose equal values may be written in several ways.
+
+    Values of these types are compared as text: as quasi-identifiers they only make classes smaller, but two texts of
+    one value would count as two sensitive values, or as two persons.
+
+    Args:
+        columns: of a table, by name.
+        names: those whose different values are counted; None, and what the table lacks, is left out.
+        why: what counts them, such as ``a requirement``.
+
+    Raises:
+        UnsupportedError: one of them has such a type.
+    """
+    for name in names:
+        column = None if name is None else columns.get(name)
+        if column is None or not _SEVERAL_TEXTS.search(column.type):
+            continue
+        if column.kind == "other" or (column.kind == "text" and column.type.upper() == "JSON"):
+            raise UnsupportedError(
+                f"{column.name}: equal values of type {column.type} may be written in several ways, and would count as "
+                f"several for {why}; cast the column in a source query, for example to a number"
+            )
 
 
 def exact_texts(columns: Sequence[Column], table: str) -> list[Sql]:

@@ -36,7 +36,7 @@ def rule_labels(column: Column, quasi_identifier: QuasiIdentifier, where: str | 
     if isinstance(hierarchy, IntervalsHierarchy):
         if column.kind not in _NUMERIC:
             raise SpecError(
-                f"{where}: intervals need a number, but the column is {column.type}; "
+                f"{where}: intervals need a number, but the column is {column.type or 'of no type'}; "
                 "cast it in a source query, or use another hierarchy"
             )
         labels += [_interval(hierarchy, width, column.kind) for width in hierarchy.widths]
@@ -45,8 +45,8 @@ def rule_labels(column: Column, quasi_identifier: QuasiIdentifier, where: str | 
     elif isinstance(hierarchy, DatesHierarchy):
         if column.kind not in ("date", "timestamp"):
             raise SpecError(
-                f"{where}: dates need a DATE or a TIMESTAMP without time zone, but the column is {column.type}; "
-                "cast it in a source query"
+                f"{where}: dates need a DATE or a TIMESTAMP without time zone, but the column is "
+                f"{column.type or 'of no type'}; cast it in a source query"
             )
         labels += [render("hierarchies/levels/dates", unit=unit, years=_YEARS.get(unit)) for unit in hierarchy.units]
     elif isinstance(hierarchy, PointHierarchy):

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import wraps
 from inspect import signature
+from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from kanon_sql.engines import CONNECTIONS, TABLES, Engine, connect, connection_kind, shown_kind, table_kind
-from kanon_sql.errors import UnsupportedError
+from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.objects.tables import given_tables
 
 __all__ = ["accepts_objects"]
@@ -34,6 +35,8 @@ def accepts_objects(verb: Callable[Concatenate[Engine, P], R]) -> Callable[Conca
     @wraps(verb)
     def called(*args: Any, **kwargs: Any) -> Any:
         given = args[0] if args else kwargs.get("engine")
+        if "spec" in parameters.parameters:
+            _refuse_unread(verb.__name__, args[1] if len(args) > 1 else kwargs.get("spec"))
         if is_engine(given):
             return verb(*args, **kwargs)
         bound = parameters.bind(*args, **kwargs)
@@ -51,6 +54,15 @@ def accepts_objects(verb: Callable[Concatenate[Engine, P], R]) -> Callable[Conca
         )
 
     return called
+
+
+def _refuse_unread(verb: str, spec: object) -> None:
+    """Refuse the path or the content of a spec in the place of one."""
+    reader = "from_dict" if isinstance(spec, dict) and "version" in spec else "load"
+    if isinstance(spec, str | Path) or reader == "from_dict":
+        raise SpecError(
+            f"{verb}: expected a Spec, got {shown_kind(spec)}; read it first, with kanon_sql.Spec.{reader}(...)"
+        )
 
 
 def is_engine(given: object) -> bool:

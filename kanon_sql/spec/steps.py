@@ -172,7 +172,10 @@ def steps_faults(spec: Spec) -> Iterator[Fault]:
             hint = did_you_mean(name, [*spec.sensitive, *spec.keep])
             yield Fault(loc, f"the column is under neither sensitive nor keep, so it is not released{hint}", True)
         for position, requirement in enumerate(spec.privacy):
-            if step.codes and requirement.attribute == name and getattr(requirement, "distance", None) == "ordered":
+            if requirement.attribute == name and requirement.attribute_key == "column":
+                why = f"{requirement.name} reads wishes from it, and one that is changed is not kept; leave it out here"
+                yield Fault(loc, why, True)
+            elif step.codes and requirement.attribute == name and getattr(requirement, "distance", None) == "ordered":
                 why = (
                     f"steps make labels such as '>= 90' of {name!r}, which have no order of numbers; use another "
                     "distance, or round the column only"

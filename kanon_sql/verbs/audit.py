@@ -25,6 +25,7 @@ from kanon_sql.disclosure.attacks import (
 from kanon_sql.engines import Deadline, Engine, Reporter, Scratch, open_workspace
 from kanon_sql.errors import Problem, RequirementNotMet, SpecError, UnsupportedError
 from kanon_sql.frequency import open_table, source_of
+from kanon_sql.hierarchies import refuse_several_texts
 from kanon_sql.models import models_of
 from kanon_sql.objects import accepts_objects
 from kanon_sql.spec import Displayed, Spec, parse_table_name
@@ -227,6 +228,7 @@ class _Run:
             negations=options.negations,
             hierarchies=options.hierarchies,
         )  # fmt: skip
+        refuse_several_texts(release.columns, spec.sensitive, "an attack")
         self._refuse_other_case()
         self._refuse_coordinates()
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from kanon_sql.engines import Engine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
@@ -29,12 +31,13 @@ class Judged:
 
 @contextmanager
 def judged(engine: Engine, spec: Spec, table: str | None, verb: str) -> Iterator[Judged]:
-    """The table that a verb looks at; a released file as it is now, in a table of the session until the end.
+    """The table that a verb looks at; a file as it is now, in a table of the session until the end.
 
     Args:
         engine: with a run open.
         spec: names the release.
-        table: the table's name; None for the spec's release.
+        table: the table's name, or the path of a CSV or Parquet file where there is no such table; None for the spec's
+            release.
         verb: what is done with it, for a message.
 
     Raises:
@@ -43,7 +46,11 @@ def judged(engine: Engine, spec: Spec, table: str | None, verb: str) -> Iterator
         UnsupportedError: the release is a file, and the engine reads none.
     """
     parts = parse_table_name(table) if table is not None else spec.release
-    if parts is not None:
+    if table is not None and parts is not None and _is_file(engine, table, parts):
+        path = Path(os.path.realpath(table))
+        with snapshot(engine, path, types_in(path)) as found:
+            yield Judged(found.parts, table)
+    elif parts is not None:
         yield Judged(parts, ".".join(parts))
     elif spec.release_file is None:
         raise SpecError(f"release: missing; name the table to {verb} with --table")
@@ -57,6 +64,12 @@ def judged(engine: Engine, spec: Spec, table: str | None, verb: str) -> Iterator
             raise DatabaseError(f"there is no file {shown}; publish it with kanon-sql anonymize, or name a --table")
         with snapshot(engine, path, types_in(path)) as found:
             yield Judged(found.parts, shown)
+
+
+def _is_file(engine: Engine, table: str, parts: tuple[str, ...]) -> bool:
+    """Whether a name is that of a file, and of no table: read as released files are, no type is guessed."""
+    readable = engine.capabilities.files and table.lower().endswith((".csv", ".parquet"))
+    return readable and Path(table).is_file() and engine.exists(parts) is None
 
 
 def refuse_file(spec: Spec, verb: str) -> None:

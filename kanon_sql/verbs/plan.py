@@ -92,8 +92,7 @@ def plan(
     Raises:
         SpecError: ``beside`` is no recoding.
         UnsupportedError: ``explain``, ``matrix`` or ``distributions`` was asked for with an algorithm that chooses
-            intervals, or with local recoding; ``distributions`` with a unit; ``matrix`` without a k; or ``bound``
-            without local recoding.
+            intervals, or with local recoding; ``matrix`` without a k; or ``bound`` without local recoding.
         SearchTooLarge: ``matrix`` was asked for with more distance vectors than anybody would read.
         KanonError: any other error of :mod:`kanon_sql.errors`.
 

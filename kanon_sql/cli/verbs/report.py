@@ -219,6 +219,11 @@ def report(
 
         found = read_run(_data(run, run_name, database, schema), run_name)
         run.close()
+        if interactive:
+            from kanon_sql.report.charts import charts_of_run
+
+            if not charts_of_run(found):
+                raise SpecError(f"{run_name}: the run has no numbers to draw; run its verb again with --report")
         if pictures is not None:
             from kanon_sql.report.pictures import pictures_of, write_pictures
 
