@@ -237,7 +237,7 @@ def test_missing_values_are_counted_and_named_only_when_asked_for(database: Data
     assert (item.values, item.missing, item.missing_rows, item.null_rows, item.unused) == (3, 2, 3, 1, 4)
     assert item.problems == [
         "quasi_identifiers.illness: 2 distinct values (3 rows) have no generalization in the hierarchy; add rows for "
-        "them"
+        "them (kanon-sql hierarchy --reveal N shows N of them)"
     ]
     assert SECRET not in json.dumps(result.to_dict())
     assert (item.examples, item.missing_values) == ([], [])

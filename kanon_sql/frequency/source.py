@@ -40,7 +40,7 @@ def no_such_table(engine: Engine, parts: tuple[str, ...], *, or_file: bool = Fal
     if engine.label == ":memory:":
         said += "database has it; name the database that holds it with -d FILE or -d URL"
     else:
-        said += "database has it, such as visits or clinic.visits"
+        said += "database has it, with its schema where the session would not look there"
     return f"{said}, or the path of a Parquet or CSV file" if or_file else said
 
 

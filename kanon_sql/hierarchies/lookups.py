@@ -152,7 +152,8 @@ class Survey:
             problems.append(
                 Problem(
                     f"{where}: {found.uncovered} distinct values ({found.uncovered_rows} rows) have no "
-                    "generalization in the hierarchy; add rows for them"
+                    "generalization in the hierarchy; add rows for them (kanon-sql hierarchy --reveal N shows N of "
+                    "them)"
                 )
             )
         if found.null_rows and nulls == "error":

@@ -91,7 +91,7 @@ def _limit(value: object) -> int | float:
         return integer("a row count", 0)(value)
     if isinstance(value, float | Decimal):
         return share("a share of the rows")(value)
-    fail(f"expected a share between 0 and 1 or a whole number of rows, got {kind(value)}")
+    fail(f"expected a share between 0 and 1, such as 0.05, or a whole number of rows, got {kind(value)}")
 
 
 _LIMIT = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "number", "minimum": 0, "maximum": 1}]}
