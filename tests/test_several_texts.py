@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import duckdb
 import pytest
 from servers import subject_of
 
@@ -77,6 +78,20 @@ def test_the_database_calls_them_equal_and_nothing_is_released(values: Subject) 
                 refused()
         # Where nobody counts them, they are released as they are.
         assert kanon_sql.anonymize(engine, spec(privacy=[{"k_anonymity": 2}])).passed
+        engine.close()
+
+
+def test_nor_as_persons_of_a_table_of_counts_or_of_a_population() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people (q VARCHAR, u INTERVAL)")
+        connection.execute("INSERT INTO people VALUES ('a', INTERVAL 1 DAY), ('a', INTERVAL 24 HOUR)")
+        engine = kanon_sql.connect(connection)
+        counts = {"version": 1, "source": "people", "release": "counts", "dimensions": {"q": None}, "unit": "u"}
+        table = kanon_sql.TableSpec.from_dict({**counts, "rules": {"threshold": 2}})
+        k_map = spec(sensitive=[], privacy=[{"k_map": {"k": 2, "population": "people", "person": "u"}}])
+        for refused in (lambda: kanon_sql.tabulate(engine, table), lambda: kanon_sql.check(engine, k_map, "people")):
+            with pytest.raises(UnsupportedError, match=r"for (the unit|a population)"):
+                refused()
         engine.close()
 
 

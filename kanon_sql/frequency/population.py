@@ -17,6 +17,7 @@ from kanon_sql.hierarchies import (
     exact_value,
     refuse_blank_ends,
     refuse_mixed_forms,
+    refuse_several_texts,
 )
 from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Point, Spec, format_table_name
@@ -110,6 +111,7 @@ def population_of(workspace: Workspace, spec: Spec, model: PrivacyModel, columns
     texts = list(used.values())
     unit = model.population_person or (spec.unit if spec.unit in own else None)
     if unit is not None:
+        refuse_several_texts(own, [unit], "a population")
         person = exact_value(own[unit], "checked")
         rows, different = workspace.row("frequency/population/persons", table=table, person=person)
         if rows == different:

@@ -110,8 +110,7 @@ def open_table(engine: Engine, spec: Origin, parts: tuple[str, ...] | None) -> O
     named = parts or source
     with explained_if_missing(engine, named):
         columns = {column.name: column for column in engine.columns(relation)}
-    if isinstance(spec, Spec):
-        _refuse_counted_twice(spec, columns)
+    _refuse_counted_twice(spec, columns)
     shown = "the source" if named is None else ".".join(named)
     if isinstance(spec, Spec) and spec.computed and not is_source:
         with open_workspace(engine, relation, inline=True) as workspace:
@@ -181,10 +180,11 @@ def source_columns(workspace: Workspace, spec: Spec, relation: str) -> dict[str,
     return columns
 
 
-def _refuse_counted_twice(spec: Spec, columns: Mapping[str, Column]) -> None:
+def _refuse_counted_twice(spec: Origin, columns: Mapping[str, Column]) -> None:
     """Refuse requirements and units over types whose equal values may have several texts."""
-    refuse_several_texts(columns, [requirement.attribute for requirement in spec.privacy], "a requirement")
-    refuse_several_texts(columns, [spec.unit], "the unit")
+    requirements = spec.privacy if isinstance(spec, Spec) else ()
+    refuse_several_texts(columns, [requirement.attribute for requirement in requirements], "a requirement")
+    refuse_several_texts(columns, [getattr(spec, "unit", None)], "the unit")
 
 
 def source_of(engine: Engine, spec: Origin) -> str:
