@@ -728,7 +728,7 @@ def test_a_text_far_down_in_a_column_of_numbers_is_found_by_its_line(
     monkeypatch.chdir(tmp_path)
     injected = "Column 4711 is being converted as type 4711"
     rows = [f"{number % 90},x\n" for number in range(60_000)]
-    Path("people.csv").write_text("".join(["age,note\n", *rows, f'unknown{SECRET},"a\n{injected}\n"\n']))
+    Path("people.csv").write_text("".join(["age,note\n", *rows, f'"unknown{SECRET}\n{injected}\n",x\n']))
     spec = Spec.from_dict({**SPEC, "quasi_identifiers": {"age": None, "note": None}, "sensitive": []})
     with kanon_sql.connect() as engine, pytest.raises(DatabaseError) as caught:
         kanon_sql.plan(engine, spec)

@@ -95,6 +95,18 @@ def test_nor_as_persons_of_a_table_of_counts_or_of_a_population() -> None:
         engine.close()
 
 
+def test_nor_in_a_table_that_is_published_again() -> None:
+    with duckdb.connect() as connection:
+        for name in ("before", "now"):
+            connection.execute(f"CREATE TABLE {name} (q VARCHAR, v INTERVAL, person INTEGER)")
+            connection.execute(f"INSERT INTO {name} VALUES ('a', INTERVAL 1 DAY, 1), ('a', INTERVAL 24 HOUR, 2)")
+        again = kanon_sql.Republication("before", "person", 2)
+        engine = kanon_sql.connect(connection)
+        with pytest.raises(UnsupportedError, match="for m-invariance"):
+            kanon_sql.check(engine, spec(privacy=[{"k_anonymity": 2}]), "now", republication=again)
+        engine.close()
+
+
 @pytest.mark.parametrize(
     ("kind", "type_name", "refused"),
     [
