@@ -95,6 +95,29 @@ def test_nor_as_persons_of_a_table_of_counts_or_of_a_population() -> None:
         engine.close()
 
 
+@pytest.mark.xdist_group("postgres")
+def test_nor_where_they_are_parts_of_somebodys_types() -> None:
+    with subject_of("postgres") as subject:
+        subject.execute("CREATE TYPE stay AS (lasted interval, ward integer)")
+        subject.execute("CREATE TYPE doses AS RANGE (subtype = float8)")
+        subject.execute("CREATE TYPE ward AS ENUM ('north', 'south')")
+        subject.execute("CREATE TABLE parts (q text, stay stay, stays stay[], dose doses, ward ward)")
+        row = "'a', ROW('{}', 1)::stay, ARRAY[ROW('{}', 1)::stay], '[0, 1)', '{}'"
+        for text, ward in (("1 day", "north"), ("24 hours", "south")):
+            subject.execute(f"INSERT INTO parts VALUES ({row.format(text, text, ward)})")
+        engine = subject.connect()
+        try:
+            for name in ("stay", "stays", "dose", "ward"):
+                diverse = spec(sensitive=[name], privacy=[{"l_diversity": {"attribute": name, "l": 2}}])
+                if name == "ward":
+                    assert kanon_sql.check(engine, diverse, "parts").passed
+                    continue
+                with pytest.raises(UnsupportedError, match="for a requirement"):
+                    kanon_sql.check(engine, diverse, "parts")
+        finally:
+            engine.close()
+
+
 def test_nor_in_a_table_that_is_published_again() -> None:
     with duckdb.connect() as connection:
         for name in ("before", "now"):

@@ -184,7 +184,7 @@ def exact_value(column: Column, table: str) -> Sql:
 _SEVERAL_TEXTS = re.compile(
     r"INTERVAL|JSON"  # 1 day and 24 hours; 5 and 5.0
     r"|\b(?!(?:INT4|INT8|DATE|TS|TSTZ)(?:MULTI)?RANGE\b)\w+RANGE\b"
-    r"|FLOAT|DOUBLE|REAL|NUMERIC|BPCHAR",  # in arrays and structs: by themselves these are numbers and texts
+    r"|FLOAT|DOUBLE|REAL|NUMERIC|BPCHAR|COMPOSITE",  # in arrays and structs: by themselves these are numbers and texts
     re.IGNORECASE,
 )
 

@@ -282,12 +282,14 @@ class PostgresBackend(Backend):
         """From the driver's description of a query that reads nothing."""
         description = engine.describe_cursor(f"SELECT * FROM {relation} AS kanon_relation LIMIT 0")
         loose: set[int] = set()
+        composite: set[int] = set()
         if any(item.type_code >= 16384 for item in description):
             loose = {int(number) for (number,) in engine._rows(catalog.LOOSE_TYPES, _MANY)}
+            composite = {int(number) for (number,) in engine._rows(catalog.COMPOSITE_TYPES, _MANY)}
         return [
             Column(
                 item.name,
-                item.type_display.upper(),
+                "COMPOSITE" if item.type_code in composite else item.type_display.upper(),
                 "ambiguous" if item.type_code in loose else _KINDS.get(item.type_code, "other"),
             )
             for item in description

@@ -13,6 +13,7 @@ from kanon_sql.sql import literal
 
 __all__ = [
     "ADDED_CASTS",
+    "COMPOSITE_TYPES",
     "LOOSE_TYPES",
     "TYPES_OF_THE_SESSION",
     "Routine",
@@ -166,6 +167,16 @@ LOOSE_TYPES = (
     "'pg_catalog.bpchar'::pg_catalog.regtype)"
 )
 """Types of somebody's whose texts a function of theirs makes, so that different values may have one."""
+
+
+_OF_PARTS = "('c', 'r', 'm')"
+
+COMPOSITE_TYPES = (
+    f"SELECT own.oid::bigint FROM pg_catalog.pg_type AS own LEFT JOIN pg_catalog.pg_type AS item "
+    f"ON item.oid = own.typelem WHERE own.oid >= {_BUILT_IN} "
+    f"AND (own.typtype IN {_OF_PARTS} OR item.typtype IN {_OF_PARTS})"
+)
+"""Somebody's rows and ranges, and arrays of them: what is in them may be equal and have several texts."""
 
 
 def volatile_in(relations: Iterable[str]) -> str:
