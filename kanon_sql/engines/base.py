@@ -6,6 +6,7 @@ limit and always counts: the egress meter is the proof that no source row was fe
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -45,6 +46,14 @@ Kind = Literal["text", "integer", "decimal", "float", "date", "timestamp", "mome
 type are compared as text; those of an ``ambiguous`` one cannot be: different ones may have one text."""
 
 
+_SEVERAL_TEXTS = re.compile(
+    r"INTERVAL|JSON"  # 1 day and 24 hours; 5 and 5.0
+    r"|\b(?!(?:INT4|INT8|DATE|TS|TSTZ)(?:MULTI)?RANGE\b)\w+RANGE\b"
+    r"|FLOAT|DOUBLE|REAL|NUMERIC|BPCHAR|COMPOSITE",  # in arrays and structs: by themselves these are numbers and texts
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of a relation.
@@ -60,6 +69,13 @@ class Column:
     type: str
     kind: Kind
     scale: int | None = None
+
+    @property
+    def has_several_texts(self) -> bool:
+        """Whether equal values of its type may be written in several ways, such as 1 day and 24 hours."""
+        if self.kind == "text":
+            return self.type.upper() == "JSON"
+        return self.kind == "other" and _SEVERAL_TEXTS.search(self.type) is not None
 
 
 @dataclass(frozen=True, slots=True)

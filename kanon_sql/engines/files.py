@@ -53,7 +53,7 @@ def file_reader(path: str) -> str:
 
 
 _NAMES = re.compile(r'"(?:[^"]|"")+"(?:\."(?:[^"]|"")+"){0,2}')
-_OF_A_FILE = re.compile(r"://|\.(?:csv|tsv|parquet|json|jsonl|ndjson)(?:\.\w+)?$", re.IGNORECASE)
+_OF_A_FILE = re.compile(r"://|\.(?:csv|tsv|parquet|json|jsonl|ndjson|xlsx|avro)(?:\.\w+)?$", re.IGNORECASE)
 
 
 def file_parts(relation: str) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ are made.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from kanon_sql.engines import Column, Workspace
@@ -181,14 +180,6 @@ def exact_value(column: Column, table: str) -> Sql:
     return exact_float(name) if column.kind == "float" else name
 
 
-_SEVERAL_TEXTS = re.compile(
-    r"INTERVAL|JSON"  # 1 day and 24 hours; 5 and 5.0
-    r"|\b(?!(?:INT4|INT8|DATE|TS|TSTZ)(?:MULTI)?RANGE\b)\w+RANGE\b"
-    r"|FLOAT|DOUBLE|REAL|NUMERIC|BPCHAR|COMPOSITE",  # in arrays and structs: by themselves these are numbers and texts
-    re.IGNORECASE,
-)
-
-
 def refuse_several_texts(columns: Mapping[str, Column], names: Iterable[str | None], why: str) -> None:
     """Refuse to count different values of types whose equal values may be written in several ways.
 
@@ -205,9 +196,7 @@ def refuse_several_texts(columns: Mapping[str, Column], names: Iterable[str | No
     """
     for name in names:
         column = None if name is None else columns.get(name)
-        if column is None or not _SEVERAL_TEXTS.search(column.type):
-            continue
-        if column.kind == "other" or (column.kind == "text" and column.type.upper() == "JSON"):
+        if column is not None and column.has_several_texts:
             raise UnsupportedError(
                 f"{column.name}: equal values of type {column.type} may be written in several ways, and would count as "
                 f"several for {why}; cast the column in a source query, for example to a number"

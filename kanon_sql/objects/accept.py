@@ -58,8 +58,8 @@ def accepts_objects(verb: Callable[Concatenate[Engine, P], R]) -> Callable[Conca
 
 def _refuse_unread(verb: str, spec: object) -> None:
     """Refuse the path or the content of a spec in the place of one."""
-    reader = "from_dict" if isinstance(spec, dict) and "version" in spec else "load"
-    if isinstance(spec, str | Path) or reader == "from_dict":
+    if isinstance(spec, str | Path | dict):
+        reader = "from_dict" if isinstance(spec, dict) else "load"
         raise SpecError(
             f"{verb}: expected a Spec, got {shown_kind(spec)}; read it first, with kanon_sql.Spec.{reader}(...)"
         )
