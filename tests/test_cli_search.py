@@ -24,10 +24,10 @@ from command_line import make_clinic, refused, run, tables
 from servers import subject_of
 
 import kanon_sql
-from kanon_sql.cli.interrupts import interrupts
 from kanon_sql.errors import DatabaseError
 from kanon_sql.evaluate import search as search_pipeline
 from kanon_sql.evaluate.evaluator import Evaluator
+from kanon_sql.interrupts import interrupts
 from kanon_sql.report.json import result_schema
 from kanon_sql.search.lattice import Node
 from kanon_sql.sql.statement import Statement

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from kanon_sql.cli.interrupts import interrupts
+from kanon_sql.interrupts import interrupts
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 
 # Lowest first. A room may import itself and every room before it.
 ROOMS = [
-    "errors",  # with version and lazy: the sill, which everybody may use
+    "errors",  # with version, lazy and interrupts: the sill, which every room may use
     "spec",
     "sql",
     "search",
@@ -50,7 +50,12 @@ ROOMS = [
     "cli",
     "testing",
 ]
-LEVEL = {name: level for level, name in enumerate(ROOMS)} | {"version": 0, "lazy": 0, "__main__": len(ROOMS)}
+LEVEL = {name: level for level, name in enumerate(ROOMS)} | {
+    "version": 0,
+    "lazy": 0,
+    "interrupts": 0,
+    "__main__": len(ROOMS),
+}
 
 OTHERS = ("tests", "benchmarks", "docs/hooks")
 
@@ -109,7 +114,11 @@ def doors() -> dict[str, set[str]]:
 
     for room in ROOMS:
         open_door(f"kanon_sql.{room}")
-    sill = {"kanon_sql.version": {"__version__", "how_to_install"}, "kanon_sql.lazy": {"imported_from"}}
+    sill = {
+        "kanon_sql.version": {"__version__", "how_to_install"},
+        "kanon_sql.lazy": {"imported_from"},
+        "kanon_sql.interrupts": {"Interrupts", "ends_in_order", "interrupts"},
+    }
     return found | sill
 
 
@@ -134,7 +143,7 @@ def each(paths: Sequence[Path]) -> Callable[[Callable[[Path], None]], Callable[[
 
 def test_every_module_has_a_room_and_nothing_lies_beside_them() -> None:
     assert {layer(name_of(path)) for path in MODULES} - {""} == set(LEVEL)
-    beside = {"__init__.py", "__main__.py", "errors.py", "lazy.py", "version.py"}
+    beside = {"__init__.py", "__main__.py", "errors.py", "interrupts.py", "lazy.py", "version.py"}
     assert {path.name for path in PACKAGE.glob("*.py")} == beside
 
 

@@ -40,6 +40,7 @@ __all__ = [
     "Threads",
     "Timeout",
     "Verbose",
+    "seconds_of",
     "size_in_bytes",
 ]
 
@@ -105,6 +106,18 @@ def size_in_bytes(text: str) -> int:
     number, unit, binary = found.groups()
     factor = _UNITS[unit.upper()]
     return int(float(number) * (1024 ** ("KMGT".index(unit.upper()) + 1) if binary and unit else factor))
+
+
+DURATION = "a number of seconds, or a duration such as 90s, 10m or 1h30m"
+
+
+def seconds_of(text: str) -> float | None:
+    """``10m`` or ``1h30m`` as a number of seconds; None where the text is no duration."""
+    found = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s?)?", text.strip().lower())
+    if found is None or not any(found.groups()):
+        return None
+    hours, minutes, seconds = found.groups()
+    return 3600 * int(hours or 0) + 60 * int(minutes or 0) + float(seconds or 0)
 
 
 def _database(value: str) -> str:
@@ -184,10 +197,23 @@ Verbose = Annotated[
     bool,
     typer.Option("--verbose", "-v", help="Write every executed SQL statement, values redacted, to standard error."),
 ]
+
+
+def _duration(value: str | float) -> float:
+    seconds = seconds_of(str(value))
+    if seconds is None:
+        raise typer.BadParameter(f"expected {DURATION}")
+    return seconds
+
+
 Timeout = Annotated[
     float | None,
     typer.Option(
-        "--timeout", metavar="SECONDS", min=0, show_default=False, help="Cancel the run after so many seconds."
+        "--timeout",
+        metavar="DURATION",
+        parser=_duration,
+        show_default=False,
+        help="End the run in order after so many seconds, or after 10m, 1h30m, 90s.",
     ),
 ]
 Threads = Annotated[

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kanon_sql.cli.interrupts import Interrupts, interrupts
 from kanon_sql.errors import ExitCode, HierarchyError, KanonError, SpecError
+from kanon_sql.interrupts import Interrupts, interrupts
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -142,16 +142,18 @@ class Session:
             return
         from rich.text import Text
 
+        from kanon_sql.cli.progress import Working
         from kanon_sql.report.words import number, shown
 
         text = Text(shown(stage))
         if nodes:
             text.append(f"  {number(nodes)} nodes", "dim")
+        working = Working(text, self._meter)
         if self._status is None:
-            self._status = self.console.status(text)
+            self._status = self.console.status(working)
             self._status.start()
         else:
-            self._status.update(text)
+            self._status.update(working)
 
     def log(self) -> None:
         """With ``--verbose``: write the statements that ran since the last call."""

@@ -27,7 +27,7 @@ KEYS: Mapping[str, str] = {
     "database": "a DuckDB file, :memory:, a URL without a password, {variable = NAME} or {dbt = PROFILE}",
     "threads": "a whole number of at least 1",
     "memory_limit": "a size such as 4GB",
-    "timeout": "seconds",
+    "timeout": 'a number of seconds, or a text such as "10m" or "1h30m"',
     "scratch": "temp, schema:NAME or inline",
 }
 """What a file may say, and of which form it is; each is an option of the same name."""
@@ -145,7 +145,10 @@ def _fits(key: str, value: Any) -> bool:
     if key == "threads":
         return isinstance(value, int) and not isinstance(value, bool) and value >= 1
     if key == "timeout":
-        return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+        from kanon_sql.cli.options import seconds_of
+
+        text = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+        return isinstance(text, str) and seconds_of(text) is not None
     return isinstance(value, str) and bool(value)
 
 

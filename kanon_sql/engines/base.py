@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, Self
 
@@ -28,6 +28,7 @@ __all__ = [
     "Kind",
     "Meter",
     "Row",
+    "Running",
     "Scratch",
 ]
 
@@ -170,6 +171,8 @@ class Meter:
         bytes_fetched: the size of those rows written as text, in bytes.
         log: every statement, in order.
         check: called before every statement; it is refused, and not counted, by raising an error.
+        running: the template of the statement that runs, and when it began by the monotonic clock; None between two.
+        longest: the template of the statement that took longest, and its seconds.
     """
 
     statements: int = 0
@@ -178,6 +181,25 @@ class Meter:
     bytes_fetched: int = 0
     log: list[Statement] = field(default_factory=list)
     check: Callable[[], None] | None = None
+    running: tuple[str, float] | None = None
+    longest: tuple[str, float] = ("", 0.0)
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Take the time of the statement inside.
+
+        Args:
+            name: its template.
+        """
+        began = time.monotonic()
+        self.running = name, began
+        try:
+            yield
+        finally:
+            self.running = None
+            seconds = time.monotonic() - began
+            if seconds > self.longest[1]:
+                self.longest = name, seconds
 
     @property
     def last(self) -> Statement | None:
@@ -196,6 +218,21 @@ class Meter:
         """Count rows that reached the client."""
         self.rows_fetched += len(rows)
         self.bytes_fetched += len("".join([str(value) for row in rows for value in row]).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A statement of another run that the server works on.
+
+    Attributes:
+        handle: the server's name of its session or of the statement.
+        run_id: the run that sent it.
+        seconds: for how long it has run.
+    """
+
+    handle: str
+    run_id: str
+    seconds: float
 
 
 class Deadline:
@@ -298,6 +335,12 @@ class Engine(Protocol):
 
     def cancel(self) -> None:
         """Stop the running statement, on the server too."""
+
+    def running(self) -> list[Running]:
+        """Statements of other runs that the server works on, as far as this connection may see them."""
+
+    def end(self, statement: Running) -> None:
+        """Ask the server to stop a statement of another run; nothing happens if it has ended."""
 
     def close(self) -> None:
         """Release the connection if the engine opened it."""

@@ -19,11 +19,12 @@ from kanon_sql.engines.base import (
     Kind,
     Meter,
     Row,
+    Running,
     Scratch,
 )
 from kanon_sql.engines.clickhouse_settings import SETTINGS, assigned
 from kanon_sql.engines.said import without_values
-from kanon_sql.engines.session import SessionEngine
+from kanon_sql.engines.session import TAG, SessionEngine
 from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql import RENAMING, Statement, dialect_named
 
@@ -278,6 +279,21 @@ class ClickHouseEngine(SessionEngine):
 
             with clickhouse_connect.get_client(interface="chdb", path=self._path) as other:
                 other.command(kill)
+
+    def running(self) -> list[Running]:
+        """From the list of queries; without the right to see all, those of the same user."""
+        tag = self.dialect.literal(TAG)
+        asked = (
+            f"SELECT query_id, substring(query, {len(TAG) + 1}, 8), elapsed FROM system.processes "
+            f"WHERE startsWith(query, {tag}) AND NOT startsWith(query, {self.dialect.literal(self._tagged(''))})"
+        )
+        rows = self.fetch(Statement("catalog", asked, quoted=self.dialect.quoted), 10_000)
+        return [Running(str(query), str(run), float(seconds)) for query, run, seconds in rows]
+
+    def end(self, statement: Running) -> None:
+        """KILL QUERY by the query's own number, which no other query ever has."""
+        kill = f"KILL QUERY WHERE query_id = {self.dialect.literal(statement.handle)} ASYNC"
+        self.execute(Statement("catalog", kill, quoted=self.dialect.quoted))
 
     def close(self) -> None:
         """Close the client if this object opened it; else leave it as it was."""

@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from kanon_sql.engines.backends import BACKENDS, Backend
-from kanon_sql.engines.base import Column, Deadline, Estimate, Meter, Row, Scratch
+from kanon_sql.engines.base import Column, Deadline, Estimate, Meter, Row, Running, Scratch
 from kanon_sql.engines.clickhouse import ClickHouseEngine
 from kanon_sql.engines.duckdb import DuckDBEngine
 from kanon_sql.engines.session import SessionEngine
@@ -145,6 +145,13 @@ class DryEngine:
         return None
 
     def cancel(self) -> None:
+        """Nothing runs."""
+
+    def running(self) -> list[Running]:
+        """Nothing runs."""
+        return []
+
+    def end(self, statement: Running) -> None:
         """Nothing runs."""
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
-from kanon_sql.engines.base import NO_MEMORY, Column, Deadline, Estimate, Meter, Row, Scratch
+from kanon_sql.engines.base import NO_MEMORY, Column, Deadline, Estimate, Meter, Row, Running, Scratch
 from kanon_sql.engines.session import IN_TRANSACTION, SessionEngine
 from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql import Statement
@@ -266,6 +266,16 @@ class RelationalEngine(SessionEngine):
     def _refuse_effects(self, query: str) -> None:
         with self._guard("source"):
             self.backend.refuse_effects(self, query)
+
+    def running(self) -> list[Running]:
+        """Statements of other runs that the server works on."""
+        with self._guard("catalog"):
+            return self.backend.running(self)
+
+    def end(self, statement: Running) -> None:
+        """Ask the server to stop a statement of another run."""
+        with self._guard("catalog"):
+            self.backend.end(self, statement)
 
     def cancel(self) -> None:
         """Stop the running statement on the server."""

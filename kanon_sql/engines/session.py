@@ -10,14 +10,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Literal, Self
 
-from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
+from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Running, Scratch
 from kanon_sql.errors import DatabaseError, KanonError, SpecError, UnsupportedError
+from kanon_sql.interrupts import ends_in_order
 from kanon_sql.sql import Dialect, Statement, looking_at, marked_run, refuse_called, single_query
 
-__all__ = ["IN_TRANSACTION", "SessionEngine"]
+__all__ = ["IN_TRANSACTION", "TAG", "SessionEngine"]
 
 IN_TRANSACTION = "this connection is inside a transaction that kanon_sql did not open; commit it or roll it back first"
 """Why a connection is refused that its owner has begun something on."""
+
+TAG = "/* kanon_sql run "
+"""What every statement begins with; the run's id follows."""
 
 _BROKEN = re.compile("[\ud800-\udfff]")
 
@@ -109,6 +113,14 @@ class SessionEngine(ABC):
     def estimate(self, relation: str) -> Estimate | None:
         """What reading a FROM form would cost; None when the engine cannot tell."""
         return None
+
+    def running(self) -> list[Running]:
+        """Statements of other runs; none where they end with the process that sent them, or are not listed."""
+        return []
+
+    def end(self, statement: Running) -> None:
+        """Ask the server to stop a statement of another run."""
+        return
 
     def _file(self, path: str) -> str:
         """The FROM form of a file."""
@@ -226,20 +238,21 @@ class SessionEngine(ABC):
 
     @contextmanager
     def run(self, deadline: Deadline) -> Iterator[Meter]:
-        """A fresh meter, a fresh run id and a time limit for everything inside."""
+        """A fresh meter, a fresh run id and a time limit for everything inside; SIGTERM ends it in order."""
         before = self.meter, self._deadline, self.run_id
         self.meter, self._deadline, self.run_id = Meter(), deadline, secrets.token_hex(4)
         try:
-            if self.looks_first:
-                self.refuse_other_meanings()
-            try:
-                with looking_at(lambda: self._deadline.remaining()):
-                    yield self.meter
-            except KanonError:
-                if not self.looks_first:
-                    self.refuse_other_meanings()  # it may be why
-                raise
-            self.refuse_other_meanings()  # what was made meanwhile was called too
+            with ends_in_order(self.cancel):
+                if self.looks_first:
+                    self.refuse_other_meanings()
+                try:
+                    with looking_at(lambda: self._deadline.remaining()):
+                        yield self.meter
+                except KanonError:
+                    if not self.looks_first:
+                        self.refuse_other_meanings()  # it may be why
+                    raise
+                self.refuse_other_meanings()  # what was made meanwhile was called too
         finally:
             self.meter, self._deadline, self.run_id = before
 
@@ -261,7 +274,7 @@ class SessionEngine(ABC):
 
     def _tagged(self, sql: str) -> str:
         """The text with a comment that says whose it is, for the server's own logs."""
-        return f"/* kanon_sql run {self.run_id} */ {self._whole(sql)}"
+        return f"{TAG}{self.run_id} */ {self._whole(sql)}"
 
     @staticmethod
     def _whole(sql: str) -> str:
@@ -291,7 +304,8 @@ class SessionEngine(ABC):
         if timer is not None:
             timer.start()
         try:
-            yield
+            with self.meter.timed(name):
+                yield
         except Exception as error:
             ours = self._error(error, name)
             if expired:

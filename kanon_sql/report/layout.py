@@ -19,7 +19,17 @@ from kanon_sql.report.words import metric, plural, shown
 if TYPE_CHECKING:
     from kanon_sql.verbs.result import Cost, Warned
 
-__all__ = ["columns", "cost_line", "facts", "named_warnings", "plain_notes", "print_text", "section", "verdict"]
+__all__ = [
+    "columns",
+    "cost_line",
+    "facts",
+    "named_warnings",
+    "plain_notes",
+    "print_text",
+    "section",
+    "slowest_statement",
+    "verdict",
+]
 
 
 def print_text(content: RenderableType) -> None:
@@ -86,5 +96,14 @@ def cost_line(cost: Cost) -> str:
     return (
         f"{plural(cost.statements, 'statement')}, {plural(cost.source_scans, 'source scan')}, "
         f"{plural(cost.rows_fetched, 'row')} / {plural(cost.bytes_fetched, 'byte')} fetched, "
-        f"{metric(cost.seconds)} s"
+        f"{metric(cost.seconds)} s" + (f"; {slowest_statement(cost.slowest)}" if cost.slowest is not None else "")
     )
+
+
+def slowest_statement(slowest: tuple[str, float]) -> str:
+    """Which statement took most of a long run.
+
+    Args:
+        slowest: its template, and its seconds.
+    """
+    return f"one statement ({slowest[0]}) took {metric(slowest[1])} s"

@@ -25,7 +25,7 @@ __all__ = ["clean_text", "doctor_text", "estimate_text"]
 def clean_text(result: CleanResult) -> RenderableType:
     """What ``clean`` found, and what became of it."""
     if not result.objects:
-        return Text("nothing to clean: no scratch object is recorded")
+        return Text("nothing to clean: no scratch object is recorded, and no other run works here")
     table = columns([("scratch object", False), ("created", False), ("", False)])
     for item in result.objects:
         table.add_row(Text(shown(item.name)), Text(shown(item.created_at)), Text(item.state))

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from kanon_sql.engines import SCRATCH_TABLE, Engine, Reporter, Workspace, open_workspace
@@ -37,11 +38,11 @@ _OURS = re.compile(r"kanon_[0-9a-f]+_[a-z0-9_]+")
 
 State = Literal[
     "left over", "dropped", "already gone", "not ours: kept", "put back",
-    "published, not settled", "settled", "not published", "withdrawn", "state of a release",
+    "published, not settled", "settled", "not published", "withdrawn", "state of a release", "running", "ended",
 ]  # fmt: skip
 
 _TO_DO: tuple[State, ...] = (
-    "left over", "already gone", "published, not settled", "not published", "state of a release",
+    "left over", "already gone", "published, not settled", "not published", "state of a release", "running",
 )  # fmt: skip
 
 STATES = ("kanon_state",)
@@ -50,12 +51,12 @@ STATES = ("kanon_state",)
 
 @dataclass(frozen=True, slots=True)
 class ScratchObject:
-    """A recorded scratch table, or a release whose run was cut off while it published.
+    """A recorded scratch table, a release whose run was cut off while it published, or a statement that still runs.
 
     Attributes:
         name: as a spec would write it.
         run_id: the run that created it.
-        created_at: when, in UTC, ISO 8601; of a release, when it was to be published.
+        created_at: when, in UTC, ISO 8601; of a release, when it was to be published; of a statement, when it began.
         state: what became of it.
     """
 
@@ -99,13 +100,13 @@ def clean(
     states: bool = False,
     report: Reporter | None = None,
 ) -> CleanResult:
-    """List the scratch tables recorded as ours, and releases that are not settled; drop and settle only with ``drop``.
+    """List what interrupted runs left: statements that still run, scratch tables, and releases that are not settled.
 
     Args:
         engine: from :func:`kanon_sql.connect`; to list, a read-only connection is enough.
         schema: where the record is, if releases go to another schema than the default one.
-        drop: drop the tables and forget them, and settle or withdraw the releases. A run that is still at work
-            loses its tables, too.
+        drop: end the statements, drop the tables and forget them, and settle or withdraw the releases. A run that is
+            still at work loses its statement and its tables, too.
         states: look for states of releases that grow instead, in the schema, or in ``kanon_state``. Once its state is
             dropped, a release grows no more, and a new one could be compared with it row by row.
         report: called with each stage.
@@ -160,8 +161,9 @@ class _Room:
     drop: bool
 
     def objects(self) -> Iterator[ScratchObject]:
-        """What there is: scratch tables first, so that no run which lost its table can publish any more."""
+        """What there is. Statements come first, since they hold locks; then tables, so that no such run can publish."""
         engine, workspace = self.workspace.engine, self.workspace
+        yield from self._statements()
         record, manifest = Relation((*self.place, SCRATCH_TABLE)), Relation((*self.place, MANIFEST_TABLE))
         unsettled = pending_records(workspace, manifest) if engine.exists(manifest.parts) == "table" else []
         if engine.exists(record.parts) == "table":
@@ -174,6 +176,17 @@ class _Room:
                 yield found
         for item in unsettled:
             yield self._release(manifest, item)
+
+    def _statements(self) -> Iterator[ScratchObject]:
+        """What the server works on for other runs; one whose client is gone may go on for as long as it takes."""
+        engine = self.workspace.engine
+        for item in engine.running():
+            began = (datetime.now(UTC) - timedelta(seconds=item.seconds)).isoformat(timespec="seconds")
+            if self.drop:
+                engine.end(item)
+            yield ScratchObject(
+                f"statement of session {item.handle}", item.run_id, began, "ended" if self.drop else "running"
+            )
 
     def _release(self, manifest: Relation, item: Pending) -> ScratchObject:
         """A release that a run announced: published if a table with the run's mark has the name."""

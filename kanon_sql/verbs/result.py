@@ -80,6 +80,10 @@ class Warned:
         }
 
 
+LONG = 10.0
+"""Seconds from which on a run says which statement took most of them."""
+
+
 @dataclass(frozen=True)
 class Cost:
     """What a run asked of the database, and what reached the client.
@@ -90,6 +94,8 @@ class Cost:
         rows_fetched: rows of aggregates that reached the client.
         bytes_fetched: the size of these rows as text.
         seconds: wall-clock time of the run.
+        slowest: the template of the one statement that took more than half of a long run, and its seconds; None
+            where no statement did.
     """
 
     statements: int = 0
@@ -97,20 +103,33 @@ class Cost:
     rows_fetched: int = 0
     bytes_fetched: int = 0
     seconds: float = 0.0
+    slowest: tuple[str, float] | None = None
 
     @classmethod
     def of(cls, meter: Meter, seconds: float) -> Cost:
         """The cost that a meter has counted."""
-        return cls(meter.statements, meter.source_scans, meter.rows_fetched, meter.bytes_fetched, round(seconds, 3))
+        name, longest = meter.longest
+        return cls(
+            meter.statements,
+            meter.source_scans,
+            meter.rows_fetched,
+            meter.bytes_fetched,
+            round(seconds, 3),
+            (name, round(longest, 3)) if seconds >= LONG and longest > seconds / 2 else None,
+        )
 
-    def to_dict(self) -> dict[str, int | float]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the figures as they stand in results."""
+        slowest = (
+            {} if self.slowest is None else {"slowest": {"statement": self.slowest[0], "seconds": self.slowest[1]}}
+        )
         return {
             "statements": self.statements,
             "source_scans": self.source_scans,
             "rows_fetched": self.rows_fetched,
             "bytes_fetched": self.bytes_fetched,
             "seconds": self.seconds,
+            **slowest,
         }
 
 

@@ -44,12 +44,13 @@ def clean(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    """List what killed runs left, and drop or settle it.
+    """Find and remove what interrupted runs left.
 
-    Lists first, and drops only after --yes or your answer at the terminal; without either
-    nothing is changed. Only tables that kanon_sql recorded as its own are ever dropped. A
-    release whose run was killed while it published is settled where it stands under its
-    name, and its entry is removed where it does not. Let no other run be at work meanwhile.
+    Lists first, and changes something only after --yes or your answer at the terminal. Only tables
+    that kanon_sql recorded as its own are dropped. Statements of runs that the server still works on
+    are ended (PostgreSQL, MariaDB, ClickHouse). A release whose run was killed while it published is
+    settled where it stands under its name, and its entry is removed where it does not.
+    Do not run this while another run is active.
     """
     with session(quiet=quiet, verbose=verbose) as run:
         from kanon_sql.engines import Deadline

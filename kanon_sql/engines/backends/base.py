@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from kanon_sql.engines.base import Capabilities, Column, Estimate, Row, Scratch
+from kanon_sql.engines.base import Capabilities, Column, Estimate, Row, Running, Scratch
 from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql import Dialect, Statement, refuse_called
 
@@ -124,6 +124,13 @@ class Backend(ABC):
 
     def interrupted(self, engine: RelationalEngine) -> None:
         """Ctrl-C got through the driver while a statement ran: leave nothing running on the server."""
+
+    def running(self, engine: RelationalEngine) -> list[Running]:
+        """Statements of other runs that the server works on; none where it does not list them."""
+        return []
+
+    def end(self, engine: RelationalEngine, statement: Running) -> None:
+        """Ask the server to stop a statement of another run."""
 
     @abstractmethod
     def cancel(self, engine: RelationalEngine) -> None:

@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.backends.base import Backend, Found
-from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Estimate, Kind
+from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Estimate, Kind, Running
 from kanon_sql.engines.said import without_values
+from kanon_sql.engines.session import TAG
 from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.sql import SEQUENCE, WITHOUT_SEQUENCES, MariaDB, MySQL, Statement, called_names, named_tables
 
@@ -56,6 +57,9 @@ MODE = "STRICT_ALL_TABLES,ALLOW_INVALID_DATES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGI
 
 Dates that no calendar has stay what they are: else 2001-02-30 is cast to 0000-00-00, and a query that only reads does
 not tell."""
+
+_MANY = 10_000
+"""Sessions of a server that are looked at."""
 
 _NO_LIMIT = 2**64 - 1
 """Rows of an answer; with less the server would leave the others out without a word."""
@@ -255,6 +259,21 @@ class MariaDBBackend(Backend):
     def cancel(self, engine: RelationalEngine) -> None:
         """KILL QUERY on a connection of its own."""
         self._kill(engine, "QUERY")
+
+    def running(self, engine: RelationalEngine) -> list[Running]:
+        """From the list of sessions; without the PROCESS right, those of the same account."""
+        tag = self.dialect.literal(f"{TAG}%")
+        rows = engine._rows(
+            "SELECT id, info, time FROM information_schema.processlist "
+            f"WHERE info LIKE {tag} AND id <> CONNECTION_ID() ORDER BY id",
+            _MANY,
+        )
+        return [Running(str(number), str(info).removeprefix(TAG)[:8], float(time)) for number, info, time in rows]
+
+    def end(self, engine: RelationalEngine, statement: Running) -> None:
+        """KILL QUERY; the session may have begun another statement of the same run by then."""
+        if any(item.handle == statement.handle and item.run_id == statement.run_id for item in self.running(engine)):
+            engine._run(f"KILL QUERY {int(statement.handle)}")
 
     def cancelled(self, error: BaseException) -> bool:
         """Error 1317, query interrupted."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.backends import postgres_catalog as catalog
 from kanon_sql.engines.backends.base import Backend, Found
-from kanon_sql.engines.base import NO_MEMORY, NO_SPACE, Capabilities, Column, Estimate, Kind
+from kanon_sql.engines.base import NO_MEMORY, NO_SPACE, Capabilities, Column, Estimate, Kind, Running
 from kanon_sql.engines.said import without_values
 from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.sql import Statement, called_names, dialect_named, named_tables
@@ -59,6 +59,15 @@ _OWN_ROOM = (
     "WHERE name = 'work_mem' AND source IN ('default', 'configuration file')"
 )
 
+
+_NOTICES_LOST_CLIENTS = (
+    "SELECT pg_catalog.set_config(name, '10s', false) FROM pg_catalog.pg_settings "
+    "WHERE name = 'client_connection_check_interval' AND setting = '0'"
+)
+"""Every ten seconds the server looks whether the client is still there, and ends its statement if not.
+
+By default (and before version 14) it finds out when it sends the answer, which may be hours after the client died.
+"""
 
 _GRANTS = (
     (r"denied for schema (.+)", "run GRANT {on_schema} ON SCHEMA {name} TO {role}"),
@@ -127,6 +136,8 @@ class PostgresBackend(Backend):
 
     def prepare(self, engine: RelationalEngine, *, read_only: bool) -> None:
         """Plain literals, dates and numbers in one form, and no query that the planner compiles for seconds."""
+        from sqlalchemy.exc import DBAPIError
+
         self._before = [
             (name, str(self.first(engine, f"SHOW {name}")[0])) for name in (*SETTINGS, "default_transaction_read_only")
         ]
@@ -138,6 +149,8 @@ class PostgresBackend(Backend):
         for name, value in SETTINGS.items():
             engine._run(f"SET {name} = {self.dialect.literal(value)}")
         self._own = self._now = next(((int(room), str(sorts)) for room, sorts in engine.scalars(_OWN_ROOM, 1)), None)
+        with suppress(DBAPIError):  # the server's operating system cannot tell
+            self._before += [("client_connection_check_interval", "0") for _ in engine._rows(_NOTICES_LOST_CLIENTS, 1)]
         # A prepared statement would outlive a release that changes its columns.
         engine.driver_connection.prepare_threshold = None
         (encoding,) = self.first(engine, "SHOW server_encoding")
@@ -327,6 +340,20 @@ class PostgresBackend(Backend):
         rows = sum(int(leaf["Plan Rows"]) for leaf in leaves)
         size = sum(int(leaf["Plan Rows"]) * int(leaf["Plan Width"]) for leaf in leaves)
         return Estimate(rows, size, "EXPLAIN")
+
+    def running(self, engine: RelationalEngine) -> list[Running]:
+        """From the list of sessions; only a superuser sees what other roles run."""
+        return [
+            Running(str(pid), str(run), float(seconds)) for pid, run, seconds in engine._rows(catalog.RUNNING, _MANY)
+        ]
+
+    def end(self, engine: RelationalEngine, statement: Running) -> None:
+        """A cancel request, unless the session runs something else by now."""
+        engine._rows(
+            f"{catalog.CANCELLING} AND pid = {int(statement.handle)} AND {catalog.RUN} = "
+            f"{self.dialect.literal(statement.run_id)}",
+            1,
+        )
 
     def cancel(self, engine: RelationalEngine) -> None:
         """A cancel request on a connection of its own."""

@@ -13,8 +13,11 @@ from kanon_sql.sql import literal
 
 __all__ = [
     "ADDED_CASTS",
+    "CANCELLING",
     "COMPOSITE_TYPES",
     "LOOSE_TYPES",
+    "RUN",
+    "RUNNING",
     "TYPES_OF_THE_SESSION",
     "Routine",
     "hiding",
@@ -224,3 +227,18 @@ def volatile_by_name(names: Iterable[str]) -> str:
         "SELECT DISTINCT oid::pg_catalog.regprocedure::pg_catalog.text FROM pg_catalog.pg_proc "
         f"WHERE provolatile = 'v' AND proname IN ({listed}) ORDER BY 1"
     )
+
+
+RUN = r"pg_catalog.substring(query, '^/\* kanon_sql run ([0-9a-f]{8}) \*/')"
+"""The run that a session's statement belongs to; NULL for any other statement."""
+
+_OF_RUNS = (
+    "FROM pg_catalog.pg_stat_activity "
+    f"WHERE state = 'active' AND pid <> pg_catalog.pg_backend_pid() AND {RUN} IS NOT NULL"
+)
+
+RUNNING = f"SELECT pid, {RUN}, EXTRACT(EPOCH FROM pg_catalog.clock_timestamp() - query_start) {_OF_RUNS} ORDER BY pid"
+"""The sessions that work on a statement of a run: their number, the run, and for how many seconds."""
+
+CANCELLING = f"SELECT pg_catalog.pg_cancel_backend(pid) {_OF_RUNS}"
+"""Asks the same sessions to stop."""

@@ -11,6 +11,7 @@ from ruamel.yaml import YAML
 from kanon_sql.report.html.attackers import ATTACKERS, attackers
 from kanon_sql.report.html.attacks import OF_AUDITS, attacks, notes_of_attacks, risks, skipped
 from kanon_sql.report.html.blocks import Block, Cells, Facts, Figure, Prose, Section, Verbatim, generic, in_words
+from kanon_sql.report.layout import slowest_statement
 from kanon_sql.report.levels import level_cells, names_cells
 from kanon_sql.report.pictures import Picture, pictures_of
 from kanon_sql.report.recoding import METHODS, column_cells, recoding_in_words
@@ -298,6 +299,9 @@ def _cost(run: Run) -> Iterator[Block]:
             ),
             ("time", f"{metric(cost.get('seconds', 0.0))} s"),
         ]
+        slowest: Any = cost.get("slowest")
+        if slowest is not None:
+            facts.append(("longest statement", slowest_statement((slowest["statement"], slowest["seconds"]))))
     if facts:
         yield Facts(facts)
     if details is not None and details.statements:

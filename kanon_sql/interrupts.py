@@ -13,11 +13,11 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["Interrupts", "interrupts"]
+__all__ = ["Interrupts", "ends_in_order", "interrupts"]
 
 SIGNALS = (signal.SIGINT,) if sys.platform == "win32" else (signal.SIGINT, signal.SIGTERM)
 """What ends a run in good order. On Windows nobody can send the second one: TerminateProcess asks no handler."""
@@ -133,11 +133,12 @@ class Interrupts:
 
 
 @contextmanager
-def interrupts(cancel: Callable[[], None]) -> Iterator[Interrupts]:
+def interrupts(cancel: Callable[[], None], signals: Sequence[signal.Signals] = SIGNALS) -> Iterator[Interrupts]:
     """Turn Ctrl-C and SIGTERM into KeyboardInterrupt, with ``cancel`` called while the main thread is stuck.
 
     Args:
         cancel: stops the running statement; called from another thread.
+        signals: those that are handled.
 
     Yields:
         What came, and a place where it is waited for.
@@ -150,7 +151,7 @@ def interrupts(cancel: Callable[[], None]) -> Iterator[Interrupts]:
     sender.setblocking(False)
     watcher = threading.Thread(target=state._watch, args=(receiver,), name="kanon-sql-interrupts", daemon=True)
     watcher.start()
-    handlers = {number: signal.signal(number, state._handle) for number in SIGNALS}
+    handlers = {number: signal.signal(number, state._handle) for number in signals}
     wakeup = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
     try:
         yield state
@@ -161,6 +162,41 @@ def interrupts(cancel: Callable[[], None]) -> Iterator[Interrupts]:
         sender.close()
         watcher.join(2 * GRACE)
         receiver.close()
+
+
+@contextmanager
+def ends_in_order(cancel: Callable[[], None]) -> Iterator[None]:
+    """Inside, SIGTERM cancels the running statement and unwinds the run; then it ends the process as it would have.
+
+    Without this, a program that is ended by SIGTERM (a scheduler's or a container's way) leaves its statement running
+    on the server, and what the run wrote where it stands. Nothing changes where the program has a handler of its own,
+    in a thread that is not the main one, and where an event loop watches for signals.
+
+    Args:
+        cancel: stops the running statement; called from another thread.
+    """
+    if not _unhandled():
+        yield
+        return
+    state = None
+    try:
+        with interrupts(cancel, (signal.SIGTERM,)) as state:
+            yield
+    finally:
+        if state is not None and state.terminated:
+            signal.raise_signal(signal.SIGTERM)
+
+
+def _unhandled() -> bool:
+    """Whether SIGTERM would end the process at once."""
+    if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
+        return False
+    if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        return False
+    watched = signal.set_wakeup_fd(-1)
+    if watched != -1:
+        signal.set_wakeup_fd(watched)
+    return watched == -1
 
 
 def _position(thread: threading.Thread) -> tuple[FrameType, int] | None:
