@@ -6,7 +6,6 @@ import hashlib
 import hmac
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from math import floor, sqrt
 from statistics import NormalDist
@@ -32,20 +31,19 @@ def rounded(value: Value, base: str) -> Value:
     """To the nearest multiple, the higher one of two."""
     if value is None:
         return None
-    steps = (Decimal(str(value)) / Decimal(base) + Decimal("0.5")).to_integral_value(rounding=ROUND_FLOOR)
-    found = steps * Decimal(base)
-    return int(found) if found == found.to_integral_value() else float(found)
+    found = floor(Fraction(str(value)) / Fraction(base) + Fraction(1, 2)) * Fraction(base)
+    return int(found) if found.denominator == 1 else float(found)
 
 
 def coded(value: Value, step: Mapping[str, Any]) -> Value:
-    """What a column's step makes of a value: a label where ends are coded."""
+    """What a column's step makes of a value: a label where ends are coded, of the number as it is rounded."""
     if value is None:
         return None
-    if "bottom" in step and value <= step["bottom"]:
-        return f"<= {step['bottom']}"
-    if "top" in step and value >= step["top"]:
-        return f">= {step['top']}"
     made = rounded(value, str(step["round"])) if "round" in step else value
+    if "bottom" in step and Fraction(str(made)) <= Fraction(str(step["bottom"])):
+        return f"<= {step['bottom']}"
+    if "top" in step and Fraction(str(made)) >= Fraction(str(step["top"])):
+        return f">= {step['top']}"
     if not {"bottom", "top"} & set(step):
         return made
     return str(int(made)) if made == int(made) else str(made)

@@ -255,6 +255,18 @@ def test_pitfall_19_a_number_in_no_interval_is_an_error(database: Database, valu
         kanon_sql.plan(database.engine, spec_of(AGE, [k(1)]))
 
 
+@pytest.mark.parametrize(("kind", "power"), [("DOUBLE", 13), ("DECIMAL(30, 2)", 13), ("BIGINT", 15)])
+def test_a_number_of_more_digits_than_are_exact_is_counted(database: Database, kind: str, power: int) -> None:
+    """Cents of a binary fraction are exact below 10^13, where it has 15 digits; whole numbers are everywhere."""
+    spec = spec_of({"age": {"intervals": [0.01]}}, [k(1)])
+    for sign in (-1, 1):
+        database.table("people", {"age": kind}, [(sign * (10**power - 1),)])
+        assert kanon_sql.plan(database.engine, spec).passed
+        database.table("people", {"age": kind}, [(sign * (10**power - 1),), (sign * 10**power,)])
+        with pytest.raises(HierarchyError, match=rf"1 distinct values .* not between -10\^{power} and 10\^{power}"):
+            kanon_sql.plan(database.engine, spec)
+
+
 def test_pitfall_23_prefixes_are_prefixes(database: Database) -> None:
     values = ["94139", "94138", "941", "9", "", "é1234", "日本語テキスト", "a*b*c", "*****", " 9413", None]
     for level, keep in enumerate((4, 3, 1), start=1):

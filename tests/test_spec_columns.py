@@ -223,7 +223,10 @@ def test_interval_numbers_are_exact() -> None:
     assert str(parsed.top) == "100"
     assert "do not nest" in column_refusals(intervals=[0.1, 0.25])[0]
     # far apart, where plain decimal division gives up
-    assert column(intervals=[1e-300, 1]).height_hint == 3
+    assert column(intervals=[1e-10, 3000]).height_hint == 3
+    assert "have 11 digits after the point" in column_refusals(intervals=[1e-11, 1])[0]
+    assert "more digits than databases compute with" in column_refusals(intervals=[1e-10, 1e9])[0]
+    assert "more digits than databases compute with" in column_refusals(intervals=[0.001], top=1e15)[0]
     assert column(intervals=[5, 10], bottom=3, top=88).height_hint == 3  # coding need not align
 
 

@@ -130,6 +130,15 @@ def test_every_value_near_a_half_and_an_end(database: Database, step: dict[str, 
     assert found == Counter(tuple(as_text(oracle.coded(row[name], step)) for name in ("pay", "part")) for row in rows)
 
 
+@pytest.mark.parametrize("value", [1e14, -1e300, float("nan"), float("inf")])
+def test_what_cannot_be_rounded_exactly_is_counted(database: Database, value: float) -> None:
+    """To multiples of 0.2 below 10^14, where half of one is a digit that a binary fraction has."""
+    filled(database, [{**row, "part": part} for row, part in zip(people(3), (1e14 - 1, value, None), strict=True)])
+    spec = spec_of(steps={"columns": {"part": {"round": 0.2}}}, privacy=[{"k_anonymity": 1}])
+    with pytest.raises(UnsupportedError, match=r"steps.columns.part: 1 rows .* not between -10\^14 and 10\^14"):
+        kanon_sql.anonymize(database.engine, spec)
+
+
 @pytest.mark.slow
 def test_persons_are_drawn_with_all_of_their_rows(database: Database) -> None:
     rows = [row for row in people(60) if row["person"] is not None]

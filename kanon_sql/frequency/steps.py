@@ -9,14 +9,15 @@ the key nobody can tell who is in the sample, and with it every engine draws the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from kanon_sql.engines import Column, Engine, open_workspace
+from kanon_sql.engines import Column, Engine, Workspace, open_workspace
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
-from kanon_sql.hierarchies import refuse_mixed_forms, value_text
-from kanon_sql.spec import ColumnStep, Spec
+from kanon_sql.hierarchies import exact_range, refuse_mixed_forms, value_text, whole_units
+from kanon_sql.spec import ColumnStep, Spec, rounding_digits
 from kanon_sql.sql import Sql, identifier, render, source_relation
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def stepped(engine: Engine, spec: Spec | TableSpec, relation: str) -> str:
     with open_workspace(engine, relation, inline=True) as workspace:
         read = [*spec.steps.columns, *(() if by is None else (by,))]
         refuse_mixed_forms(workspace, source_relation(), {name: columns[name] for name in read}, labelled=read)
+        _refuse_unrounded(workspace, {columns[name]: step.round for name, step in spec.steps.columns.items()})
         statement = workspace.compiler.statement(
             "frequency/stepped",
             source=source_relation(),
@@ -109,11 +111,14 @@ def _value(column: Column, step: ColumnStep | None) -> Sql:
         kind = Column(column.name, column.type, "integer" if _whole(column, step.round) else "float")
     if not step.codes:
         return value
+    # A fraction of four bytes is made one of eight, as which every engine compares it alike with one of eight.
+    is_float = kind.kind == "float"
+    bottom, top = (end if end is None or not is_float else float(end) for end in (step.bottom, step.top))
     return render(
         "frequency/coded",
-        value=plain,
-        bottom=step.bottom,
-        top=step.top,
+        value=Sql(f"CAST({value} AS DOUBLE)") if is_float else value,
+        bottom=bottom,
+        top=top,
         bottom_label=f"<= {_shown(step.bottom)}",
         top_label=f">= {_shown(step.top)}",
         text=value_text(kind, value),
@@ -128,10 +133,38 @@ def rounded_value(value: Sql, column: Column, base: Decimal) -> Sql:
         column: what it is of; whole numbers that are rounded to whole numbers stay whole.
         base: above 0.
     """
-    exact = Fraction(base)
-    terms: dict[str, Any] = {"whole": _whole(column, base), "base": int(base)}
-    terms |= {"numerator": float(exact.numerator), "denominator": float(exact.denominator)}
-    return render("frequency/rounded", value=value, **terms)
+    if _whole(column, base):
+        return render("frequency/rounded", whole=True, value=value, base=int(base))
+    digits = rounding_digits(base)
+    units = int(base * 10**digits)
+    amount = whole_units(value, digits, column.kind)
+    return render("frequency/rounded", whole=False, units=amount, base=units, half=units // 2, digits=digits)
+
+
+def _refuse_unrounded(workspace: Workspace, bases: Mapping[Column, Decimal | None]) -> None:
+    """Count what cannot be rounded, in one pass; in none where whole numbers stay whole.
+
+    Raises:
+        UnsupportedError: there is such a number.
+    """
+    chosen = [(column, base) for column, base in bases.items() if base is not None and not _whole(column, base)]
+    if not chosen:
+        return
+    bounds = [exact_range(rounding_digits(base), column.kind) for column, base in chosen]
+    items = [
+        {"value": Sql(f"kanon_source.{identifier(column.name)}"), "bound": bound}
+        for (column, _), bound in zip(chosen, bounds, strict=True)
+    ]
+    found = workspace.row("frequency/unrounded", source=source_relation(), columns=items)
+    problems = [
+        f"steps.columns.{column.name}: {int(count):,} rows have a number that is not finite or not between "
+        f"-10^{len(str(bound)) - 1} and 10^{len(str(bound)) - 1}, which cannot be rounded exactly to multiples of "
+        f"{_shown(base)}; round to larger multiples, or filter or cast them in a source query"
+        for (column, base), bound, count in zip(chosen, bounds, found, strict=True)
+        if count
+    ]
+    if problems:
+        raise UnsupportedError("\n".join(problems))
 
 
 def _whole(column: Column, base: Decimal) -> bool:

@@ -24,13 +24,12 @@ from kanon_sql.hierarchies.graph import chosen_for
 from kanon_sql.hierarchies.inline import inline_label
 from kanon_sql.hierarchies.level_names import CHOSEN_INTERVALS, RANGES, WITHHELD, level_names
 from kanon_sql.hierarchies.lookups import UNLIMITED, Survey, limited
-from kanon_sql.hierarchies.numbers import EXACT_RANGE, number_text, whole_units
+from kanon_sql.hierarchies.numbers import exact_range, number_text, whole_units
 from kanon_sql.hierarchies.points import cell_of, coordinates
 from kanon_sql.hierarchies.rules import rule_labels, value_text
 
 __all__ = [
     "CHOSEN_INTERVALS",
-    "EXACT_RANGE",
     "RANGES",
     "TOP",
     "UNLIMITED",
@@ -47,6 +46,7 @@ __all__ = [
     "chosen_for",
     "computed_value",
     "coordinates",
+    "exact_range",
     "exact_texts",
     "exact_value",
     "file_names",

@@ -17,7 +17,7 @@ from kanon_sql.hierarchies.files import TOP
 from kanon_sql.hierarchies.given_rows import GivenRows, Site, loaded_rows, rows_of, split_labels
 from kanon_sql.hierarchies.level_names import level_names
 from kanon_sql.hierarchies.lookups import BuiltTable, Coverage, Lookup, Survey, refuse_limits
-from kanon_sql.hierarchies.numbers import EXACT_RANGE
+from kanon_sql.hierarchies.numbers import exact_range
 from kanon_sql.hierarchies.points import cell_label
 from kanon_sql.hierarchies.rules import rule_labels, value_text
 from kanon_sql.spec import (
@@ -176,12 +176,17 @@ def _labels_of(workspace: Workspace, site: Site, raw: Relation) -> Sequence[Sql]
         SpecError: it does not fit the column's type.
     """
     labels = rule_labels(site.column, site.hierarchy, site.where)
-    if isinstance(site.hierarchy.hierarchy, IntervalsHierarchy):
-        (out_of_range,) = workspace.row("hierarchies/range", raw=raw, raw_column=site.raw_column, bound=EXACT_RANGE)
+    hierarchy = site.hierarchy.hierarchy
+    if isinstance(hierarchy, IntervalsHierarchy):
+        bound = exact_range(hierarchy.digits, site.column.kind)
+        (out_of_range,) = workspace.row("hierarchies/range", raw=raw, raw_column=site.raw_column, bound=bound)
         if out_of_range:
+            power = len(str(bound)) - 1
+            digits = f"with {hierarchy.digits} digits after the point " if hierarchy.digits else ""
             raise HierarchyError(
-                f"{site.where}: {out_of_range} distinct values are not finite or not between "
-                f"-10^15 and 10^15, so no interval holds them; filter or cast them in a source query"
+                f"{site.where}: {out_of_range} distinct values are not finite or not between -10^{power} and "
+                f"10^{power}, so no interval {digits}holds them; "
+                f"{'use wider intervals, or ' if digits else ''}filter or cast them in a source query"
             )
     if isinstance(site.hierarchy.hierarchy, PointHierarchy):
         _refuse_foreign(workspace, site, raw, site.hierarchy.hierarchy.point)

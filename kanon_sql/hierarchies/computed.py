@@ -8,13 +8,12 @@ table sees that this is so, by one GROUP BY, before classes are made of labels (
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from itertools import groupby
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import UnsupportedError, VerificationError
 from kanon_sql.hierarchies.exact import exact_value
-from kanon_sql.spec import ComputedColumn, QuasiIdentifier
+from kanon_sql.spec import ComputedColumn, IntervalsHierarchy, QuasiIdentifier
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, render
 
 __all__ = ["computed_value", "refuse_split_labels", "refuse_untrue_columns", "split_labels"]
@@ -37,12 +36,10 @@ def computed_value(
     """
     if column.dates:
         return render("hierarchies/computed/date", label=label, part=column.part, as_text=as_text)
-    return render("hierarchies/computed/number", label=label, part=column.part, whole=_is_whole(quasi_identifier, kind))
-
-
-def _is_whole(item: QuasiIdentifier, kind: str) -> bool:
-    ends: list[Decimal | None] = [*(item.intervals or ()), item.origin, item.bottom, item.top]
-    return kind == "integer" and all(end is None or end == end.to_integral_value() for end in ends)
+    hierarchy = quasi_identifier.hierarchy
+    assert isinstance(hierarchy, IntervalsHierarchy), "the spec refuses others"
+    whole = kind == "integer" and hierarchy.digits == 0
+    return render("hierarchies/computed/number", label=label, part=column.part, whole=whole, digits=hierarchy.digits)
 
 
 def refuse_untrue_columns(

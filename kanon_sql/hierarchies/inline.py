@@ -11,7 +11,7 @@ from kanon_sql.engines import Column
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.hierarchies.files import read_hierarchy, with_top
 from kanon_sql.hierarchies.lookups import Lookup
-from kanon_sql.hierarchies.numbers import EXACT_RANGE
+from kanon_sql.hierarchies.numbers import exact_range
 from kanon_sql.hierarchies.rules import rule_labels, value_text
 from kanon_sql.spec import FileHierarchy, IntervalsHierarchy, Spec, TreeHierarchy
 from kanon_sql.sql import Sql, identifier, literal, parsed, render
@@ -69,7 +69,8 @@ def inline_label(spec: Spec, column: Column, lookup: Lookup, level: int, name: s
         return InlineLabel(render("hierarchies/inline/listed", text=text, groups=items), False)
     label = _over(rule_labels(column, lookup.quasi_identifier)[level], name)
     if isinstance(hierarchy, IntervalsHierarchy) and level > 0:
-        label = render("hierarchies/inline/within", value=value, label=label, bound=EXACT_RANGE)
+        bound = exact_range(hierarchy.digits, column.kind)
+        label = render("hierarchies/inline/within", value=value, label=label, bound=bound)
     return InlineLabel(label, False)
 
 

@@ -67,9 +67,7 @@ def value_text(column: Column, value: Sql) -> Sql:
 
 
 def _interval(hierarchy: IntervalsHierarchy, width: Decimal, kind: str) -> Sql:
-    bounds = [hierarchy.origin, *hierarchy.widths]
-    bounds += [bound for bound in (hierarchy.bottom, hierarchy.top) if bound is not None]
-    digits = max(0, *(-int(bound.normalize().as_tuple().exponent) for bound in bounds))
+    digits = hierarchy.digits
     scale = 10**digits
 
     def scaled_bound(bound: Decimal | None) -> int | None:

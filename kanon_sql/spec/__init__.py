@@ -58,7 +58,7 @@ from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequire
 from kanon_sql.spec.risk import RiskRequirement
 from kanon_sql.spec.secret import secret_in
 from kanon_sql.spec.sections import NO_SOURCE, Source, Suppression
-from kanon_sql.spec.steps import ColumnStep
+from kanon_sql.spec.steps import ColumnStep, rounding_digits
 from kanon_sql.spec.tree import TreeHierarchy
 from kanon_sql.spec.uniqueness import PopulationUniquenessRequirement
 from kanon_sql.spec.utility import Utility
@@ -149,6 +149,7 @@ __all__ = [
     "redact_sql",
     "register_requirement",
     "requirements",
+    "rounding_digits",
     "secret_in",
     "sha256",
 ]

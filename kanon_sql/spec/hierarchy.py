@@ -27,7 +27,7 @@ from kanon_sql.spec.checks import (
 )
 from kanon_sql.spec.computed import FORMS, sortable_faults
 from kanon_sql.spec.names import format_table_name, parse_table_name
-from kanon_sql.spec.positions import Point
+from kanon_sql.spec.positions import MOST_DIGITS, Point
 from kanon_sql.spec.redact import redact_location, redact_sql, sha256
 from kanon_sql.spec.tree import TreeHierarchy, parse_tree
 
@@ -73,6 +73,16 @@ class IntervalsHierarchy:
     bottom: Decimal | None = None
     top: Decimal | None = None
     sortable: bool = False
+
+    @property
+    def ends(self) -> tuple[Decimal, ...]:
+        """The numbers that labels are made of: widths, the origin, and where coding begins."""
+        return (*self.widths, self.origin, *(end for end in (self.bottom, self.top) if end is not None))
+
+    @property
+    def digits(self) -> int:
+        """The digits after the point that every end of an interval can be written with."""
+        return max(0, *(-int(end.normalize().as_tuple().exponent) for end in self.ends))
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +211,9 @@ TABLE_NAME: dict[str, Any] = {
 }
 """The JSON Schema of a table name."""
 
+LARGEST_UNITS = 10**17
+"""The ends of intervals in units of their last digit, so that sums of two fit into 64 bits and 18 digits."""
+
 _POSITIVE = {"type": "number", "exclusiveMinimum": 0}
 
 
@@ -299,6 +312,7 @@ class QuasiIdentifier(Part):
             yield Fault(("parents",), why, True)
         if value is not None:
             yield from _limits(value)
+            yield from _inexact(value)
             yield from sortable_faults(value)
 
     @property
@@ -396,3 +410,22 @@ def _limits(value: QuasiIdentifier) -> Iterator[Fault]:
             yield Fault((key,), f"{key} {level} is above the top, which is level {top}")
     if value.bottom is not None and value.top is not None and value.bottom >= value.top:
         yield Fault(("bottom",), f"bottom {value.bottom} is not below top {value.top}")
+
+
+def _inexact(value: QuasiIdentifier) -> Iterator[Fault]:
+    """Ends of intervals that engines would not compute alike."""
+    hierarchy = value.hierarchy
+    if not isinstance(hierarchy, IntervalsHierarchy):
+        return
+    if hierarchy.digits > MOST_DIGITS:
+        why = (
+            f"the ends of these intervals have {hierarchy.digits} digits after the point, and databases compute alike "
+            f"with {MOST_DIGITS} at most; use wider intervals, or larger units in a source query"
+        )
+        yield Fault(("intervals",), why)
+    elif any(abs(end) * 10**hierarchy.digits > LARGEST_UNITS for end in hierarchy.ends):
+        why = (
+            f"the largest width or end, written with {hierarchy.digits} digits after the point as the finest, has more "
+            "digits than databases compute with; leave the finest or the coarsest out"
+        )
+        yield Fault(("intervals",), why)

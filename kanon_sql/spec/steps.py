@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 from pydantic import Field, WithJsonSchema
 
 from kanon_sql.spec.checks import (
+    LARGEST,
     Fault,
     Faults,
     Part,
@@ -26,12 +27,21 @@ from kanon_sql.spec.checks import (
     text,
     the_number,
 )
+from kanon_sql.spec.positions import MOST_DIGITS
 from kanon_sql.spec.secret import KeyVariable, derived_key, secret_in
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
 
-__all__ = ["ColumnStep", "ReleaseSteps", "SampleStep", "sample_faults", "sampling_key", "steps_faults"]
+__all__ = [
+    "ColumnStep",
+    "ReleaseSteps",
+    "SampleStep",
+    "rounding_digits",
+    "sample_faults",
+    "sampling_key",
+    "steps_faults",
+]
 
 _NUMBER = WithJsonSchema({"type": ["number", "null"]})
 
@@ -40,7 +50,15 @@ def _base(value: object) -> Decimal:
     found = number("a base")(value)
     if found <= 0:
         fail(f"expected a base above 0, got {plain_number(found)}")
+    digits = rounding_digits(found)
+    if digits > MOST_DIGITS or found * 10**digits > LARGEST:
+        fail("expected a base with fewer digits, so that half of it and its multiples are exact")
     return found
+
+
+def rounding_digits(base: Decimal) -> int:
+    """The digits after the point with which half of a base is a whole number of units."""
+    return max(0, -int((base / 2).normalize().as_tuple().exponent))
 
 
 class SampleStep(Part):

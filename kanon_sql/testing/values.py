@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 import struct
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
+from math import floor, inf, nextafter
 from typing import Any
 from uuid import UUID
 
@@ -29,6 +31,95 @@ _FLAGS: Mapping[str | None, str] = {"true": "1", "false": "0"}
 
 
 _STRANGE: dict[str, Any] = {"version": 1, "source": "strange", "unit": "person"}
+
+
+_INTERVALS: Sequence[Mapping[str, Any]] = (
+    {"intervals": [1]},
+    {"intervals": [1000], "origin": 7},
+    {"intervals": [0.01]},
+    {"intervals": [0.25], "origin": 0.005},
+    {"intervals": [0.001], "bottom": -70.0005, "top": 9_000.5},
+    {"intervals": [30], "bottom": -0.3, "top": 250_000.7},
+    {"intervals": [0.000001]},
+    {"intervals": [1e-10]},
+)
+"""Widths of many sizes; the finest digit says how large a number may be."""
+
+
+def _ends(given: Mapping[str, Any]) -> tuple[Fraction, Fraction, int]:
+    """The width and the origin of intervals, and the digits after the point that their ends have."""
+    ends = [Decimal(repr(value)) for value in (*given["intervals"], *(v for k, v in given.items() if k != "intervals"))]
+    digits = next(count for count in range(11) if all(end * 10**count % 1 == 0 for end in ends))
+    return Fraction(ends[0]), Fraction(repr(given.get("origin", 0))), digits
+
+
+def _fractions(draw: random.Random, kind: str, given: Mapping[str, Any], count: int) -> list[float]:
+    """Binary fractions of every size that the intervals take, at their ends and as close to these as there are."""
+    width, origin, digits = _ends(given)
+    largest = 10 ** (15 - digits)
+    found: list[float] = []
+    while len(found) < count:
+        size = 10 ** draw.uniform(-digits - 2, 15 - digits)
+        end = origin + width * draw.randint(-int(size / width) - 2, int(size / width) + 2)
+        values = [draw.uniform(-size, size), float(end), round(draw.uniform(-size, size), draw.randint(0, digits + 1))]
+        values += [nextafter(float(end), inf), nextafter(float(end), -inf), draw.choice([5e-324, -1e-300, 0.0, -0.0])]
+        value = draw.choice(values)
+        if kind == "single":
+            (value,) = struct.unpack("f", struct.pack("f", value))
+        if abs(value) < largest:
+            found.append(value)
+    return found
+
+
+def _interval(value: float, given: Mapping[str, Any]) -> tuple[str, Fraction | None, Fraction | None]:
+    """The label and its ends by fractions, of which none is rounded."""
+    width, origin, digits = _ends(given)
+    number = Fraction(repr(value))
+    low = origin + (number - origin) // width * width
+    high = low + width
+    bottom, top = (None if name not in given else Fraction(repr(given[name])) for name in ("bottom", "top"))
+
+    def text(end: Fraction) -> str:
+        units = int(end * 10**digits)
+        whole, rest = divmod(abs(units), 10**digits)
+        return f"{'-' * (units < 0)}{whole}" + (f".{rest:0{digits}d}" if digits else "")
+
+    if bottom is not None and number < bottom:
+        return f"< {text(bottom)}", None, bottom
+    if top is not None and number >= top:
+        return f">= {text(top)}", top, None
+    low = low if bottom is None else max(low, bottom)
+    high = high if top is None else min(high, top)
+    return f"[{text(low)}, {text(high)})", low, high
+
+
+_STEPS: Sequence[Mapping[str, Any]] = (
+    {"round": 0.01},
+    {"round": 0.5},
+    {"round": 7},
+    {"round": 250},
+    {"round": 0.000001},
+    {"round": 5, "bottom": -20, "top": 40},
+    {"round": 0.2, "bottom": 0.6, "top": 1.4},
+    {"round": 0.1, "bottom": 0.3, "top": 0.7},
+)
+
+
+def _halves(step: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"intervals": [step["round"] / 2]}
+
+
+def _stepped(value: float, step: Mapping[str, Any]) -> float | str:
+    base = Fraction(repr(step["round"]))
+    number = floor(Fraction(repr(value)) / base + Fraction(1, 2)) * base
+    if "bottom" in step and number <= Fraction(repr(step["bottom"])):
+        return f"<= {step['bottom']}"
+    if "top" in step and number >= Fraction(repr(step["top"])):
+        return f">= {step['top']}"
+    made = float(number)
+    if "bottom" not in step:
+        return made
+    return str(int(made)) if made == int(made) else repr(made)
 
 
 def _several(attribute: str, distance: str) -> list[dict[str, Any]]:
@@ -116,27 +207,73 @@ class Values(Fixtures):
     def test_intervals_hold_the_binary_fractions_that_they_say(
         self, subject: Subject, engine: Engine, kind: str
     ) -> None:
-        """A fraction of four bytes is the number that it holds: 0.7 is 0.699999988, and in no interval from 0.7 on."""
-        given = [0.7, -0.75, 0.1, 1234567.5, 16777215.0, 49.6, -5.0, 0.3, 1e-12]
-        held = [struct.unpack("f", struct.pack("f", value))[0] for value in given]
-        subject.table(
-            "fractions", {"name": "text", "x": kind}, [(str(place), value) for place, value in enumerate(held)]
-        )
+        """A fraction of four bytes is the number that it holds: 0.7 is 0.699999988, and in no interval from 0.7 on.
+
+        One of eight bytes is the number that it is written as: 0.29 is in [0.29, 0.30), though it is a little less.
+        """
+        draw = random.Random(kind)
+        listed = list(zip(*(_fractions(draw, kind, given, 1_250) for given in _INTERVALS), strict=True))
+        columns = [f"x{place}" for place, _ in enumerate(_INTERVALS)]
+        rows = [(str(place), *row) for place, row in enumerate(listed)]
+        subject.table("fractions", {"name": "text", **dict.fromkeys(columns, kind)}, rows)
+        quoted = ", ".join(map(subject.dialect.quote, ("name", *columns)))
+        if kind == "double":  # some engines read a literal to the last digit but one
+            stored = {name: row for name, *row in subject.fetch(f"SELECT {quoted} FROM fractions")}
+            listed = [tuple(stored[name]) for name, *_ in rows]
         spec = kanon_sql.Spec.from_dict(
             {
                 "version": 1, "source": "fractions", "release": "visits_release", "keep": ["name"],
-                "quasi_identifiers": {"x": {"intervals": [0.1], "minimum_level": 1, "maximum_level": 1}},
+                "quasi_identifiers": {
+                    name: {**given, "as": "midpoint" if place % 2 else "bounds", "minimum_level": 1, "maximum_level": 1}
+                    for place, (name, given) in enumerate(zip(columns, _INTERVALS, strict=True))
+                },
                 "privacy": [{"k_anonymity": 1}],
             }
         )  # fmt: skip
         kanon_sql.anonymize(engine, spec)
-        released = subject.dialect.relation(["visits_release"])
-        labels = dict(subject.fetch(f"SELECT {', '.join(map(subject.dialect.quote, ('name', 'x')))} FROM {released}"))
-        assert labels == {
-            str(place): f"[{low / 10:.1f}, {(low + 1) / 10:.1f})"
-            for place, value in enumerate(held)
-            for low in (int((Decimal(value).quantize(Decimal("1e-10")) * 10).to_integral_value(ROUND_FLOOR)),)
-        }
+        beside = [
+            f"{name}_{part}" for place, name in enumerate(columns) for part in (("from", "to"), ("mid",))[place % 2]
+        ]
+        quoted = ", ".join(map(subject.dialect.quote, ("name", *columns, *beside)))
+        released = subject.fetch(f"SELECT {quoted} FROM {subject.dialect.relation(['visits_release'])}")
+        assert len(released) == len(rows)
+        for name, *cells in released:
+            labels, numbers = cells[: len(columns)], iter(cells[len(columns) :])
+            for place, (value, label, given) in enumerate(zip(listed[int(name)], labels, _INTERVALS, strict=True)):
+                said, low, high = _interval(value, given)
+                assert label == said, (value, given)
+                if place % 2:
+                    low = high = None if low is None or high is None else (low + high) / 2
+                for end in (low,) if place % 2 else (low, high):
+                    assert next(numbers) == (None if end is None else float(end)), (value, given, label)
+        subject.drop("fractions")
+
+    @pytest.mark.parametrize("kind", ["single", "double"])
+    def test_binary_fractions_are_rounded_and_coded_exactly(self, subject: Subject, engine: Engine, kind: str) -> None:
+        """To the nearest multiple as a fraction, the higher one of two, and coded as they are rounded."""
+        draw = random.Random(kind)
+        names = [f"x{place}" for place, _ in enumerate(_STEPS)]
+        # Ends of intervals of half a base are where rounding changes.
+        listed = list(zip(*(_fractions(draw, kind, _halves(step), 300) for step in _STEPS), strict=True))
+        rows = [(str(place), "a", *row) for place, row in enumerate(listed)]
+        subject.table("fractions", {"name": "text", "q": "text", **dict.fromkeys(names, kind)}, rows)
+        quoted = ", ".join(map(subject.dialect.quote, ("name", *names)))
+        if kind == "double":
+            stored = {name: row for name, *row in subject.fetch(f"SELECT {quoted} FROM fractions")}
+            listed = [tuple(stored[name]) for name, *_ in rows]
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "fractions", "release": "visits_release", "keep": ["name", *names],
+                "quasi_identifiers": {"q": None}, "privacy": [{"k_anonymity": 1}],
+                "steps": {"columns": dict(zip(names, _STEPS, strict=True))},
+            }
+        )  # fmt: skip
+        kanon_sql.anonymize(engine, spec)
+        released = subject.fetch(f"SELECT {quoted} FROM {subject.dialect.relation(['visits_release'])}")
+        assert len(released) == len(rows)
+        for name, *cells in released:
+            for value, found, step in zip(listed[int(name)], cells, _STEPS, strict=True):
+                assert _stepped(value, step) == (found if isinstance(found, str) else float(found)), (value, step)
         subject.drop("fractions")
 
     def test_different_texts_are_different(self, subject: Subject, engine: Engine) -> None:

@@ -62,8 +62,11 @@ class SQLite(Dialect):
 
     def scaled(self, number: exp.Expr) -> exp.Expr:
         """Interval arithmetic without decimals, and exact all the same."""
-        product = number.this.this
-        return _scaled(product.left.find(exp.Cast).this, product.right)
+        product = number.find(exp.Mul)
+        assert product is not None
+        value = product.left.find(exp.Cast)
+        assert value is not None
+        return _scaled(value.this, product.right)
 
     def unscaled(self, text: exp.Expr) -> exp.Expr:
         """The exact number of interval arithmetic as text again."""

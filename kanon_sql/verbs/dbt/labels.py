@@ -14,7 +14,7 @@ import sqlglot
 from sqlglot import exp
 
 from kanon_sql.engines import Column
-from kanon_sql.hierarchies import EXACT_RANGE, TOP, exact_value, rule_labels, value_text
+from kanon_sql.hierarchies import TOP, exact_range, exact_value, rule_labels, value_text
 from kanon_sql.spec import IntervalsHierarchy, Spec, TableHierarchy
 from kanon_sql.sql import Compiler, Dialect, Sql, exact_text, identifier, render
 
@@ -112,8 +112,10 @@ def _label(index: int, column: Column, spec: Spec, level: int, given: Given | No
         if level == len(rules):
             return {**found, "label": _text(TOP)}
         label = _over(rules[level], value)
-        if level and isinstance(quasi_identifier.hierarchy, IntervalsHierarchy):
-            label = render("verbs/dbt/in_range", value=value, bound=EXACT_RANGE, label=label)
+        hierarchy = quasi_identifier.hierarchy
+        if level and isinstance(hierarchy, IntervalsHierarchy):
+            bound = exact_range(hierarchy.digits, column.kind)
+            label = render("verbs/dbt/in_range", value=value, bound=bound, label=label)
         return {**found, "label": label}
     if given.top is not None and level == len(given.columns) - 1:
         return {**found, "label": _text(given.top)}
