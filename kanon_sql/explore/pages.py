@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from kanon_sql.errors import HierarchyError, KanonError, SpecError
 from kanon_sql.explore import manual, questions, shown
+from kanon_sql.explore.access import KEY, Access
 from kanon_sql.explore.asking import form_of, spec_of
 from kanon_sql.explore.buttons import Buttons
 from kanon_sql.explore.controls import asked_for, saved
@@ -42,13 +43,23 @@ class _Pages(Buttons):
 
     # --- The page and its files ---
 
-    async def new(self, _: Request) -> Response:
+    async def frame(self, _: Request) -> Response:
+        """An empty page, whose script enters and fetches what is in it."""
+        return HTMLResponse(shown.frame())
+
+    async def enter(self, request: Request) -> Response:
+        """The key for who has the token of a printed address."""
+        key = self._access.enter((await form_of(request)).get("token", ""))
+        if key is None:
+            return HTMLResponse(shown.problems([_SPENT]), 403)
+        return PlainTextResponse(key)
+
+    async def new(self, request: Request) -> Response:
         """A page of its own for each window: two of them do not move each other's controls."""
-        visit = self._visits.new()
-        return Response(status_code=303, headers={"location": f"/{visit.id}/"})
+        return PlainTextResponse(f"/{self._visits.new(request.headers[KEY]).id}/")
 
     async def page(self, request: Request) -> Response:
-        """The page as it stands."""
+        """What is in the page as it stands."""
         visit = self._visit(request)
         return HTMLResponse(shown.opened(visit, self._settings))
 
@@ -218,6 +229,11 @@ def _file(text: str, name: str, kind: str) -> Response:
     return Response(text, headers={"content-type": kind, "content-disposition": f'attachment; filename="{safe}"'})
 
 
+_SPENT = (
+    "This address was used before, or is not the one that kanon-sql explore printed last. It is good once: open "
+    "the one that the terminal shows now. If you did not use it yourself, another user did: end the server with Ctrl-C."
+)
+
 _SAID = {
     404: "There is no such thing here.",
     410: "This page has ended: the server was started anew, or too many pages were opened since. Open it again.",
@@ -243,15 +259,16 @@ async def _unexpected(_: Request, error: Exception) -> Response:
     return HTMLResponse(shown.problems([f"unexpected error: {type(error).__name__}; please report it"]), 500)
 
 
-def application(work: Work, visits: Visits, settings: Settings) -> Starlette:
+def application(work: Work, visits: Visits, settings: Settings, access: Access) -> Starlette:
     """The application, without its guard.
 
     Args:
         work: does what is asked.
         visits: the open pages.
         settings: what is allowed.
+        access: lets tabs in.
     """
-    pages = _Pages(work, visits, settings)
+    pages = _Pages(work, visits, settings, access)
 
     def get(path: str, endpoint: Callable[..., Any]) -> Route:
         return Route(path, endpoint, methods=["GET"])
@@ -261,7 +278,9 @@ def application(work: Work, visits: Visits, settings: Settings) -> Starlette:
 
     return Starlette(
         routes=[
-            get("/", pages.new),
+            get("/", pages.frame),
+            post("/enter", pages.enter),
+            post("/visits", pages.new),
             get("/static/{name}", pages.static),
             get("/docs/reference/{name}", pages.manual),
             get("/{visit}/", pages.page),

@@ -1,9 +1,8 @@
-"""The server: a socket on this machine alone, a printed address with a token, and an orderly end."""
+"""The server: a socket on this machine alone, printed addresses that are good once, and an orderly end."""
 
 from __future__ import annotations
 
 import os
-import secrets
 import socket
 import tempfile
 import webbrowser
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kanon_sql.engines import Engine
 from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.explore.access import Access
 from kanon_sql.explore.visits import Settings, Visits
 from kanon_sql.explore.work import Work
 from kanon_sql.spec import Spec
@@ -34,13 +34,13 @@ class Serving:
     """A server that is ready to run.
 
     Attributes:
-        address: of the page, with the token.
+        access: knows the address that opens the page.
         server: of uvicorn.
         listening: its socket.
         work: what owns the connection.
     """
 
-    address: str
+    access: Access
     server: uvicorn.Server
     listening: socket.socket
     work: Work
@@ -56,7 +56,14 @@ class Serving:
             self.listening.close()
 
 
-def prepare(connect: Callable[[], Engine], spec: Spec | None, settings: Settings, port: int | None = None) -> Serving:
+def prepare(
+    connect: Callable[[], Engine],
+    spec: Spec | None,
+    settings: Settings,
+    port: int | None = None,
+    *,
+    tell: Callable[[str], None],
+) -> Serving:
     """Listen, and have everything ready to answer.
 
     Args:
@@ -64,6 +71,7 @@ def prepare(connect: Callable[[], Engine], spec: Spec | None, settings: Settings
         spec: what each page begins with; None for a page that asks for a table.
         settings: what is allowed.
         port: where to listen; None for the usual one, or any if that is taken.
+        tell: told the next address of the page whenever one was used.
 
     Raises:
         SpecError: the port is taken.
@@ -77,14 +85,14 @@ def prepare(connect: Callable[[], Engine], spec: Spec | None, settings: Settings
     except ImportError:
         raise UnsupportedError(f"explore needs Starlette and uvicorn; {how_to_install('explore')}") from None
     listening = _listen(port)
-    own, token = listening.getsockname()[1], secrets.token_urlsafe(24)
-    work = Work(connect)
-    app = Guard(application(work, Visits(work, spec), settings), own, token)
+    host = f"127.0.0.1:{listening.getsockname()[1]}"
+    work, access = Work(connect), Access(host, tell)
+    app = Guard(application(work, Visits(work, spec), settings, access), host, access)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="off", ws="none", server_header=False, proxy_headers=False,
         timeout_graceful_shutdown=2, timeout_keep_alive=30, http="h11", loop="asyncio",
     )  # fmt: skip
-    return Serving(f"http://127.0.0.1:{own}/?token={token}", uvicorn.Server(config), listening, work)
+    return Serving(access, uvicorn.Server(config), listening, work)
 
 
 def serve(
@@ -104,15 +112,15 @@ def serve(
         settings: what is allowed.
         port: where to listen; None for the usual one, or any if that is taken.
         browser: open the page in the user's browser.
-        tell: told the address of the page.
+        tell: told the address of the page, and the next one whenever one was used.
 
     Raises:
         SpecError: the port is taken.
         UnsupportedError: Starlette or uvicorn is not installed.
     """
-    ready = prepare(connect, spec, settings, port)
-    tell(ready.address)
-    redirect = _shown(ready.address) if browser else None
+    ready = prepare(connect, spec, settings, port, tell=tell)
+    tell(ready.access.address)
+    redirect = _shown(ready.access.address) if browser else None
     try:
         ready.run()
     finally:

@@ -47,6 +47,7 @@ __all__ = [
     "certified",
     "compared",
     "controlled",
+    "frame",
     "heights",
     "in_full",
     "manual_page",
@@ -105,8 +106,13 @@ def static(name: str) -> bytes:
 # --- The page ------------------------------------------------------------------------------
 
 
+def frame() -> str:
+    """The page before there is anything in it."""
+    return _rendered("frame")
+
+
 def opened(visit: Visit, settings: Settings) -> str:
-    """The whole page.
+    """All that is in the page.
 
     Args:
         visit: whose it is.

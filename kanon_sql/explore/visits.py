@@ -68,6 +68,7 @@ class Visit:
 
     Attributes:
         id: in its addresses.
+        key: of the tab that opened it, and may ask for it.
         spec: what it asks about now; None until there is one.
         started_with: the spec that it began with.
         drafted: the table that it starts from, where it has no spec yet.
@@ -82,6 +83,7 @@ class Visit:
     """
 
     id: str
+    key: str
     spec: Spec | None = None
     started_with: Spec | None = None
     drafted: Drafted | None = None
@@ -150,9 +152,9 @@ class Visits:
         self._spec = spec
         self._visits: OrderedDict[str, Visit] = OrderedDict()
 
-    def new(self) -> Visit:
-        """Somebody opened the page."""
-        visit = Visit(secrets.token_urlsafe(9))
+    def new(self, key: str) -> Visit:
+        """The tab with this key opened the page."""
+        visit = Visit(secrets.token_urlsafe(9), key)
         if self._spec is not None:
             visit.has(self._spec)
         self._visits[visit.id] = visit
@@ -161,9 +163,10 @@ class Visits:
             self._work.end(gone)
         return visit
 
-    def get(self, name: str) -> Visit | None:
-        """One that is still there, which is the youngest now."""
+    def get(self, name: str, key: str) -> Visit | None:
+        """One that is still there and belongs to the key; it is the youngest now."""
         visit = self._visits.get(name)
-        if visit is not None:
-            self._visits.move_to_end(name)
+        if visit is None or not secrets.compare_digest(visit.key, key):
+            return None
+        self._visits.move_to_end(name)
         return visit

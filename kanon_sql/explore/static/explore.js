@@ -1,14 +1,16 @@
 "use strict";
-// The page's script: it sends the forms, shows what comes back where it belongs, and asks again while something runs.
+// The page's script: it enters, sends the forms, shows what comes back where it belongs, and asks again while something runs.
 (() => {
-  const base = document.body.dataset.visit, find = (selector) => document.querySelector(selector);
+  const find = (selector) => document.querySelector(selector), own = sessionStorage;  // of this tab and this port alone
+  let base = "";  // the address of this page's answers
   const turns = new Map();  // per place, the number of what was asked last: older answers are dropped
 
   const send = async (path, fields) => {
-    const asked = fields === undefined ? {} : { method: "POST", body: new URLSearchParams(fields) };
+    const headers = own.getItem("key") === null ? {} : { "X-Kanon-Key": own.getItem("key") };
+    const asked = fields === undefined ? { headers } : { headers, method: "POST", body: new URLSearchParams(fields) };
     try {
-      const answer = await fetch(base + path, asked);
-      return { status: answer.status, text: await answer.text() };
+      const answer = await fetch(path.startsWith("/") ? path : base + path, asked);
+      return { status: answer.status, text: await answer.text(), file: /filename="([^"]*)"/.exec(answer.headers.get("content-disposition"))?.[1] };
     } catch {
       return { status: 0, text: '<ul class="problems"><li>The server does not answer. If it was ended, start kanon-sql explore again and open the address that it prints.</li></ul>' };
     }
@@ -54,7 +56,18 @@
     return right;
   };
 
-  const controls = find("#controls"), problems = find("#problems");
+  // A file goes through the script, since a link would not send the key.
+  const save = async (path) => {
+    const answer = await send(path);
+    if (answer.status !== 200) { problems.innerHTML = answer.text; return; }
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([answer.text], { type: "application/octet-stream" }));
+    link.download = answer.file;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  };
+
+  let controls = null, problems = null;
   const fields = (added) => {
     const all = [...new FormData(controls)].filter(([name]) => added || !name.startsWith("add."));
     const rules = controls.querySelectorAll('[name^="rule."]');
@@ -99,7 +112,7 @@
     stale = !await renew(sent);
   });
 
-  if (controls) {
+  const begin = () => {
     let soon;
     controls.addEventListener("input", (event) => {
       edits += 1;
@@ -113,7 +126,7 @@
     });
     controls.addEventListener("submit", (event) => { event.preventDefault(); moved(false); });
     moved(false);
-  }
+  };
 
   document.addEventListener("submit", (event) => {
     const form = event.target, place = find(form.dataset.into);
@@ -131,6 +144,7 @@
     if (!button) return;
     const asked = button.dataset;
     if (asked.stop) send(asked.stop, []);
+    else if (asked.file) save(asked.file);
     else if ("anew" in asked) moved(true, true);
     else if ("ask" in asked) moved(false);
     else if ("again" in asked) { await send("again", []); moved(false); }
@@ -141,5 +155,47 @@
     }
   });
 
-  document.querySelectorAll("form[data-now]").forEach((form) => form.requestSubmit());
+  // The token behind the # is taken from the address before anything else, and is good once: it is changed for a key.
+  const enter = async () => {
+    const token = /^#token=(.+)$/.exec(location.hash)?.[1];
+    if (token === undefined) return null;
+    history.replaceState(null, "", "/");
+    const entered = await send("/enter", [["token", token]]);
+    if (entered.status !== 200) return entered;
+    own.setItem("key", entered.text);
+    own.removeItem("visit");
+    return null;
+  };
+
+  // What is in the page: as it was, where the tab was loaded again.
+  const open = async () => {
+    const refused = await enter();
+    if (refused !== null && own.getItem("key") === null) return refused;
+    if (own.getItem("visit") === null) {
+      const made = await send("/visits", []);
+      if (made.status !== 200) return made;
+      own.setItem("visit", made.text);
+    }
+    base = own.getItem("visit");
+    const page = await send("");
+    if (page.status === 410) own.removeItem("visit");
+    return page;
+  };
+
+  const start = async () => {
+    const page = await open(), place = find("#page");
+    if (page.status !== 200) {
+      place.innerHTML = `<main><h1>kanon_sql explore</h1><div role="alert">${page.text}</div></main>`;
+      return;
+    }
+    place.innerHTML = page.text;
+    document.title = find("[data-title]").dataset.title;
+    controls = find("#controls");
+    problems = find("#problems");
+    if (controls) begin();
+    document.querySelectorAll("form[data-now]").forEach((form) => form.requestSubmit());
+  };
+
+  window.addEventListener("hashchange", () => { if (location.hash.startsWith("#token=")) location.reload(); });
+  start();
 })();
