@@ -71,6 +71,13 @@ def test_postgres_knows_both_and_counts_only_the_columns_that_are_needed(postgre
         refuse_beyond(engine, earlier, "anonymize", 5_999)
     refuse_beyond(engine, earlier, "plan", 2_000)
     engine.close()
+    postgres.table("newcomers", {"age": "integer"}, [(number,) for number in range(500)])
+    engine = postgres.connect(read_only=True)
+    newcomers = kanon_sql.Spec.from_dict({**SPEC.to_dict(), "source": "newcomers"})
+    assert "newcomers was never analyzed; run ANALYZE" in estimate(engine, newcomers).origin
+    postgres.execute("ANALYZE newcomers")
+    assert estimate(engine, newcomers).origin == "EXPLAIN"
+    engine.close()
     inline = postgres.connect(read_only=True, scratch="inline")
     with pytest.raises(UnsupportedError, match="reads the source again"):
         refuse_beyond(inline, SPEC, "plan", 10**9)

@@ -21,6 +21,7 @@ __all__ = [
     "TYPES_OF_THE_SESSION",
     "Routine",
     "hiding",
+    "never_analyzed",
     "routines",
     "volatile_by_name",
     "volatile_in",
@@ -242,3 +243,16 @@ RUNNING = f"SELECT pid, {RUN}, EXTRACT(EPOCH FROM pg_catalog.clock_timestamp() -
 
 CANCELLING = f"SELECT pg_catalog.pg_cancel_backend(pid) {_OF_RUNS}"
 """Asks the same sessions to stop."""
+
+
+def never_analyzed(tables: Sequence[str]) -> str:
+    """The query for those of some tables of which the server has never counted rows.
+
+    Args:
+        tables: their quoted names.
+    """
+    numbers = ", ".join(f"to_regclass({literal(name)})" for name in tables)
+    return (
+        "SELECT relname FROM pg_catalog.pg_class "
+        f"WHERE oid IN ({numbers}) AND (reltuples < 0 OR (reltuples = 0 AND relpages = 0)) ORDER BY relname"
+    )
