@@ -193,7 +193,8 @@ def hierarchical_distance(p: Mapping[Any, int], q: Mapping[Any, int], tree: Mapp
     if not sum(p.values()) or any(n and not q.get(value) for value, n in p.items()):
         return INFINITY
     paths: dict[Any, tuple[Any, ...]] = dict(tree_paths(tree))
-    top = len(next(iter(paths.values()))) - 1
+    longest = len(next(iter(paths.values())))
+    top = next(level for level in range(1, longest) if len({path[level] for path in paths.values()}) == 1)
     paths[None] = (*[("NULL", level) for level in range(top)], paths[next(iter(paths))][top])
     p_total, q_total = sum(p.values()), sum(q.values())
     extra: dict[Any, Fraction] = {}

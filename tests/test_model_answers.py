@@ -209,13 +209,27 @@ def test_a_top_that_is_repeated_brings_no_values_together(
         assert result.achieved["hierarchical_t_closeness(s)"]["t"] == pytest.approx(0.5)
 
 
-def test_a_group_of_all_values_below_the_top_is_a_level(database: Database) -> None:
-    """They meet there, and not at the top, where others might be."""
+@pytest.mark.parametrize("above", [["illness"], ["illness", "*"], ["illness", "any", "All"]])
+def test_the_height_is_where_one_label_stands_for_all_values(
+    database: Database, tmp_path: Path, above: list[str]
+) -> None:
+    """Whatever it is called: levels above it would divide every distance. Half of the reference has each value."""
     classes(database, {"flu": 2}, {"ulcer": 2})
-    close = of(
-        "t_closeness", t=0.3, distance="hierarchical", hierarchy={"tree": {"any": {"illness": ["flu", "ulcer"]}}}
-    )
-    assert reached(database, close, "t") == pytest.approx(0.25)
+    tree: Any = ["flu", "ulcer"]
+    for label in above:
+        tree = {label: tree}
+    file = tmp_path / "meanings.csv"
+    file.write_text("".join(f"{';'.join([value, *above])}\n" for value in ("flu", "ulcer")))
+    database.table("meanings", [f"l{n}" for n in range(len(above) + 1)], [["flu", *above], ["ulcer", *above]])
+    for hierarchy in (
+        {"tree": tree}, {"file": str(file)}, {"table": "meanings"}, {"sql": [f"'{label}'" for label in above]},
+    ):  # fmt: skip
+        close = of("t_closeness", t=0.3, distance="hierarchical", hierarchy=hierarchy)
+        assert reached(database, close, "t") == pytest.approx(0.5)
+        for recoding in ("full_domain", "local", "mondrian"):
+            spec = spec_of(["q"], [close], sensitive=["s"], recoding=recoding)
+            found = kanon_sql.plan(database.engine, spec)
+            assert found.achieved["hierarchical_t_closeness(s)"]["t"] == 0, "both values are in one class"
 
 
 def test_ordered_needs_an_order_and_a_hierarchy_all_values(database: Database) -> None:

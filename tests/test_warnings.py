@@ -565,3 +565,28 @@ def test_the_formats_of_pipelines_have_them(database: Database) -> None:
     assert suite.get("failures") == "0"
     assert "rows_not_persons" in (suite.findtext("testcase/system-out") or "")
     assert "rows_not_persons" in html_report(warned)
+
+
+# --- What tells nothing, and what only looks so ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("recoding", ["mondrian", {"method": "local", "ranges": ["age"]}], ids=["mondrian", "local"])
+@pytest.mark.parametrize("kind", ["INTEGER", "VARCHAR"])
+def test_a_range_is_not_the_top(database: Database, recoding: Any, kind: str) -> None:
+    """Without a hierarchy a column has one level above its values, and ranges are of that level too."""
+    database.table("people", {"age": kind}, [(10 + number * 7 % 50,) for number in range(200)])
+    asked = spec(quasi_identifiers={"age": None}, privacy=[{"k_anonymity": 10}], recoding=recoding)
+    result = kanon_sql.anonymize(database.engine, asked)
+    assert len({label for (label,) in database.rows("people_release")}) > 5
+    assert not {"nothing_told", "withheld_column"} & set(codes(result))
+    one_class = spec(quasi_identifiers={"age": None}, privacy=[{"k_anonymity": 150}], recoding=recoding, release=None)
+    assert codes(kanon_sql.plan(database.engine, one_class)) == ["nothing_told"]
+
+
+@pytest.mark.parametrize("recoding", ["full_domain", "local"])
+def test_a_label_of_all_values_tells_nothing_whatever_it_is_called(database: Database, recoding: str) -> None:
+    """``adult`` of all ages below ``All`` is no more than that is."""
+    database.table("people", {"age": "INTEGER"}, [(20 + number % 10,) for number in range(40)])
+    adult = {"tree": {"All": {"adult": [str(20 + number) for number in range(10)]}}, "maximum_level": 1}
+    asked = spec(quasi_identifiers={"age": adult}, privacy=[{"k_anonymity": 30}], recoding=recoding, release=None)
+    assert codes(kanon_sql.plan(database.engine, asked)) == ["nothing_told"]

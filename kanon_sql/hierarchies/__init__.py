@@ -8,7 +8,7 @@ also knows how a column's values are compared exactly on every engine, and refus
 
 from __future__ import annotations
 
-from kanon_sql.hierarchies.build import Lookup, Site, build_lookups, build_sensitive_lookup, highest_below_top, survey
+from kanon_sql.hierarchies.build import Lookup, Site, build_lookups, build_sensitive_lookup, highest_with_labels, survey
 from kanon_sql.hierarchies.codes import Codes, Widest
 from kanon_sql.hierarchies.computed import computed_value, refuse_split_labels, refuse_untrue_columns, split_labels
 from kanon_sql.hierarchies.exact import (
@@ -51,7 +51,7 @@ __all__ = [
     "exact_value",
     "file_names",
     "forms_of",
-    "highest_below_top",
+    "highest_with_labels",
     "inline_label",
     "level_names",
     "limited",

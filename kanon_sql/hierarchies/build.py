@@ -33,7 +33,7 @@ from kanon_sql.spec import (
 )
 from kanon_sql.sql import Relation, Sql, exact_text
 
-__all__ = ["Lookup", "Site", "build_lookups", "build_sensitive_lookup", "highest_below_top", "survey"]
+__all__ = ["Lookup", "Site", "build_lookups", "build_sensitive_lookup", "highest_with_labels", "survey"]
 
 
 def build_lookups(
@@ -74,8 +74,8 @@ def build_sensitive_lookup(
 ) -> Lookup:
     """Build, load and validate the lookup table of a sensitive attribute's hierarchy.
 
-    Its top is the lowest level where all values have the top's label: who repeats it would make every
-    distance, which is a level over the height, as small as they like.
+    Its height is the lowest level where all values have one label, whatever that is called: levels above it would make
+    every distance, which is a level over the height, as small as one likes.
 
     Args:
         workspace: where to build it.
@@ -95,28 +95,27 @@ def build_sensitive_lookup(
 
 
 def _root(workspace: Workspace, built: BuiltTable) -> int:
-    """The lowest level where all values have the top's label. What the user wrote down needs no statement."""
+    """The lowest level where all values have one label. What the user wrote down needs no statement."""
     below = list(built.levels)[1:]
     if not below:
         return built.height
     if built.given is None:
-        return 1 + highest_below_top(workspace, built.nested_in, below, built.top)
-    return 1 + max((level for level in below if any(row[level] != built.top for row in built.given)), default=0)
+        return 1 + highest_with_labels(workspace, built.nested_in, below)
+    return 1 + max((level for level in below if len({row[level] for row in built.given}) > 1), default=0)
 
 
-def highest_below_top(workspace: Workspace, labels: Relation, levels: Sequence[int], top: str) -> int:
-    """The highest of some levels at which some value has another label than the top's; 0 where none has.
+def highest_with_labels(workspace: Workspace, labels: Relation, levels: Sequence[int]) -> int:
+    """The highest of some levels at which values have several labels; 0 where all have one at each.
 
     Args:
         workspace: where.
         labels: a table with a row per value and a column ``l<level>`` per level.
         levels: from 1 on, lowest first.
-        top: the top's label.
     """
     if not levels:
         return 0
-    others = workspace.row("hierarchies/below_top", labels=labels, levels=levels, top=top)
-    return max((level for level, count in zip(levels, others, strict=True) if count), default=0)
+    counts = workspace.row("hierarchies/label_counts", labels=labels, levels=levels)
+    return max((level for level, count in zip(levels, counts, strict=True) if int(count) > 1), default=0)
 
 
 def _sound(

@@ -10,17 +10,17 @@ from kanon_sql.disclosure.attacks.base import Cases, Given, Scene
 from kanon_sql.disclosure.attacks.class_values import class_keys, class_labels
 from kanon_sql.disclosure.attacks.method import A_HIERARCHY, AttackMethod, Need, Threat
 from kanon_sql.disclosure.attacks.vectors import lookups_of, vectors_of
-from kanon_sql.hierarchies import highest_below_top
+from kanon_sql.hierarchies import highest_with_labels
 
 __all__ = ["Similarity"]
 
 
 class Similarity(AttackMethod):
-    """Classes whose sensitive values all fall under one node below the hierarchy's top.
+    """Classes whose sensitive values all fall under one node that does not hold all values.
 
     The similarity attack of Li, Li, Venkatasubramanian (2007, section 3.1): three stomach diseases
-    are three values, yet everybody in the class has a stomach disease. Since levels nest, the level
-    below the top decides. Exposed are all rows of such a class; NULL protects nobody. No
+    are three values, yet everybody in the class has a stomach disease. Since levels nest, the highest
+    level with several labels decides. Exposed are all rows of such a class; NULL protects nobody. No
     requirement allows it: what the hierarchy's author told apart is disclosed with certainty.
 
     The risk is the largest share of one node among the values of a class.
@@ -44,7 +44,7 @@ class Similarity(AttackMethod):
         hierarchies = {attribute: scene.given.hierarchies[attribute]}
         values = vectors_of(scene, scene.release, "meanings", [attribute], [])
         (lookup,) = lookups_of(scene, values, scene.release.columns, hierarchies, partial=False)
-        below = highest_below_top(scene.workspace, lookup.table, range(1, lookup.height), lookup.top)
+        below = highest_with_labels(scene.workspace, lookup.table, range(1, lookup.height))
         return [
             Cases(
                 name=self.name,

@@ -118,8 +118,8 @@ class HierarchicalTCloseness(TCloseness):
     earth moving is the sum over its edges of their length and of the mass that must cross them (the paper's
     cost(N), added up by children): here every edge is 1 / 2H long, so the distance is the mean over the levels
     below the top of the equal distance of the values generalized to that level. NULL is a category of its own
-    below the top. Levels that repeat the top do not count to the height. A value that the reference does not have is
-    in no group, so no t is reached where there are groups.
+    below the top. Levels above the first one with one label for all values do not count to the height. A value that
+    the reference does not have is in no group, so no t is reached where there are groups.
 
     Monotone without suppression: a mean of convex functions of the class's distribution. Not with it.
     """
