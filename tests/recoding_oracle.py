@@ -118,12 +118,15 @@ def weighted_mean(problem: RandomProblem, losses: Mapping[str, float]) -> float:
 def least_mean_loss(problem: RandomProblem, requirements: Sequence[Requirement]) -> float:
     """What rows lose at least: each what the cheapest node costs at which its class satisfies, or everything.
 
+    Columns count by their weights.
+
     Args:
         problem: the source; NULL is a value in it.
         requirements: those that hold of every class that contains one that satisfies.
     """
     domains = {column: domain_of(problem, column) for column in problem.hierarchies}
     limits = [problem.levels.get(column, (0, height_of(domain))) for column, domain in domains.items()]
+    weights = [problem.weights.get(column, 1.0) for column in domains]
     least = [1.0] * len(problem.rows)
     for node in product(*(range(low, high + 1) for low, high in limits)):
         classes: dict[tuple[object, ...], list[int]] = {}
@@ -135,10 +138,10 @@ def least_mean_loss(problem: RandomProblem, requirements: Sequence[Requirement])
             if not all(judge(requirement, members, None, problem.unit)[1] for requirement in requirements):
                 continue
             cost = 0.0
-            for (column, domain), level in zip(domains.items(), node, strict=True):
+            for (column, domain), level, weight in zip(domains.items(), node, weights, strict=True):
                 label = domain[members[0][column]][level:]
                 under = sum(path[level:] == label for path in domain.values())
-                cost += (under - 1) / max(1, len(domain) - 1) / len(domains)
+                cost += weight * (under - 1) / max(1, len(domain) - 1) / sum(weights)
             for number in numbers:
                 least[number] = min(least[number], cost)
     return sum(least) / len(least)

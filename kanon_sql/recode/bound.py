@@ -37,7 +37,7 @@ Block = tuple[int, int]
 
 @dataclass(frozen=True)
 class Bound:
-    """A lower bound of the mean loss of a cell.
+    """A lower bound of the mean loss of a cell, columns weighted as the spec says.
 
     Attributes:
         mean_loss: no recoding with these hierarchies loses less.
@@ -67,7 +67,7 @@ def bound_of(given: Prepared, highest: Node) -> Bound | None:
         return None
     given.workspace.report("computing a lower bound", None)
     state = begin(given.workspace.apart("bound_"), given.sets, lasting, highest)
-    prices = prices_of(state, weighted=False)
+    prices = prices_of(state)
     (vectors,) = state.row("count", {"table": state.vectors})
     blocks = _blocks(state, prices, max(1, MOST_CLASSED // max(1, vectors)))
     nodes = [

@@ -8,7 +8,7 @@ their highest code, and a label is a masked code: no round of a recoding joins a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.frequency import FrequencySets
@@ -70,10 +70,6 @@ class Path:
     def high(self) -> int:
         """The highest level that may be released."""
         return self.levels[-1]
-
-    def weighing(self, share: float) -> Path:
-        """The same quasi-identifier, of which everything costs a share of what a row can lose."""
-        return replace(self, share=int(PRICE * share / max(1, self.domain_rows - 1)))
 
 
 @dataclass(frozen=True)

@@ -138,8 +138,11 @@ class Recoded(Searched):
     @property
     def mean_loss(self) -> float:
         """The mean of the columns' losses, weighted as the spec says; at 12 digits, so that engines agree on ties."""
-        weights = {lookup.name: lookup.quasi_identifier.weight for lookup in self.sets.lookups}
-        total = sum(weights[name] * loss for name, loss in self.losses.items())
+        losses = self.losses
+        weights = {lookup.name: lookup.quasi_identifier.weight for lookup in self.sets.lookups if lookup.name in losses}
+        if not any(weights.values()):
+            weights = dict.fromkeys(weights, 1.0)
+        total = sum(weights[name] * loss for name, loss in losses.items())
         return float(f"{total / sum(weights.values()):.12g}")
 
     def tables(self) -> list[Table]:
@@ -179,7 +182,7 @@ class Recoded(Searched):
             "rounds": self.rounds,
             "stopped": self.stopped,
             "partitions": self.mapped.count,
-            "mean_loss": sum(losses.values()) / len(losses) if losses else None,
+            "mean_loss": self.mean_loss if losses else None,
             "bound": None,
             "columns": {
                 lookup.name: {

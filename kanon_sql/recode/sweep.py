@@ -73,14 +73,13 @@ class Prices:
         return sum(own[node[index]] for index, own in self.means.items())
 
 
-def prices_of(state: Partitions, *, weighted: bool = True) -> Prices:
+def prices_of(state: Partitions) -> Prices:
     """What the labels of every vector cost, written down.
 
     Args:
         state: partitions whose columns have the levels to price.
-        weighted: whether columns weigh what the spec says; else all weigh the same.
     """
-    paths = [path if weighted else path.weighing(1 / len(state.paths)) for path in state.paths]
+    paths = state.paths
     tables = {f"lookup{lookup.index}": lookup.table for lookup in state.sets.lookups}
     priced, rows = tuple(path for path in paths if path.low < path.height), state.sets.kept_rows
     table = state.make("prices", "prices", {"vectors": state.vectors, **tables}, attributes=priced)
