@@ -84,9 +84,53 @@ def _rewritten(text: str, where: str) -> Sql:
     replaced = expression.transform(
         lambda node: exp.column("value") if isinstance(node, exp.Column) else node,
     )
+    for node in list(replaced.find_all(exp.Cast, exp.DPipe)):
+        if isinstance(node, exp.DPipe) or node.is_type(*exp.DataType.TEXT_TYPES):
+            for key in ("this", "expression"):
+                if node.args.get(key) is not None:
+                    node.set(key, _truth(node.args[key]))
+    replaced = _truth(replaced)
     sql = Sql(replaced.sql("duckdb"))
     is_float = isinstance(replaced.unnest(), _NUMBERS)
     return render("hierarchies/levels/value", value=Sql(f"({sql})"), is_float=is_float, scale=None)
+
+
+def _truth(result: exp.Expr) -> exp.Expr:
+    """A result with the words true and false for conditions, also those that a CASE chooses between.
+
+    As text a condition is a word on some engines and a number on others, so that one spec would make several releases.
+    """
+    if _is_condition(result):
+        whens = [
+            exp.If(this=condition, true=exp.Literal.string(word))
+            for condition, word in (
+                (result.copy(), "true"),
+                (exp.Not(this=exp.Paren(this=result.copy())), "false"),
+            )
+        ]
+        return exp.Case(ifs=whens)
+    if isinstance(result, exp.Paren):
+        result.set("this", _truth(result.this))
+    elif isinstance(result, exp.Case):
+        for branch in result.args["ifs"]:
+            branch.set("true", _truth(branch.args["true"]))
+        if result.args.get("default") is not None:
+            result.set("default", _truth(result.args["default"]))
+    elif isinstance(result, exp.If):
+        for key in ("true", "false"):
+            if result.args.get(key) is not None:
+                result.set(key, _truth(result.args[key]))
+    elif isinstance(result, exp.Coalesce):
+        result.set("this", _truth(result.this))
+        result.set("expressions", [_truth(item) for item in result.expressions])
+    return result
+
+
+def _is_condition(node: exp.Expr) -> bool:
+    node = node.unnest()
+    if isinstance(node, exp.Cast):
+        return node.is_type(exp.DType.BOOLEAN)
+    return isinstance(node, exp.Predicate | exp.Connector | exp.Not | exp.Boolean)
 
 
 def _by_the_clock(node: exp.Expr) -> bool:
