@@ -183,7 +183,7 @@ def test_wrong_specs(old: str, new: str, verb: str, parts: list[str], people: Pa
 COMMANDS: list[tuple[list[str], list[str]]] = [
     (["plan", "nowhere.yml", "-d", "people.duckdb"], ["nowhere.yml", "cannot read the spec", "kanon-sql init"]),
     (["plan", "spec.yml", "-d", "nowhere.duckdb"], ["nowhere.duckdb", "give an existing one with -d FILE"]),
-    (["plan", "spec.yml", "-d", "mongodb://host/db"], ["mongodb", "not supported", "postgresql"]),
+    (["plan", "spec.yml", "-d", "mongodb://host/db"], ["not supported", "postgresql"]),
     (["plan", "spec.yml", "-d", ""], ["--database", "expected a DuckDB file"]),
     (["plan", "spec.yml", "-d", "people.duckdb", "--scratch", "here"], ["temp, inline or schema:NAME", "'here'"]),
     (["plan", "spec.yml", "-d", "people.duckdb", "--memory-limit", "much"], ["--memory-limit", "such as 4GB"]),

@@ -53,5 +53,7 @@ def load_cloak_spec(path: Path) -> CloakSpec:
 
 def need_database(database: str) -> None:
     """Refuse to create a database where one has to be there already."""
-    if database != MEMORY and "://" not in database and not Path(database).exists():
+    from kanon_sql.engines import database_kind
+
+    if database_kind(database) == "file" and not Path(database).exists():
         raise DatabaseError(f"there is no database file {database}; give an existing one with -d FILE")

@@ -15,7 +15,6 @@ from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 from kanon_sql.errors import SpecError
 
@@ -31,8 +30,6 @@ KEYS: Mapping[str, str] = {
     "scratch": "temp, schema:NAME or inline",
 }
 """What a file may say, and of which form it is; each is an option of the same name."""
-
-_SECRETS = re.compile(r"pass|pwd|token|secret|credential|(private|api|access)_?key", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -127,10 +124,12 @@ def settings_of(directory: Path, profile: str | None) -> Settings:
 
 
 def _refuse_unknown(path: Path, profile: str | None, given: Mapping[str, Any]) -> None:
+    from kanon_sql.engines import SECRETS
+
     where = f"{path}: " if profile is None else f"{path}: profiles.{profile}."
     for key, value in given.items():
         if key not in KEYS:
-            if _SECRETS.search(key):
+            if SECRETS.search(key):
                 raise SpecError(_no_password(f"{where}{key}"))
             close = get_close_matches(key, KEYS, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(KEYS)}, profiles"
@@ -153,6 +152,8 @@ def _fits(key: str, value: Any) -> bool:
 
 
 def _refuse_other_database(where: str, value: Any) -> None:
+    from kanon_sql.engines import database_kind, holds_password
+
     if isinstance(value, Mapping):
         if {*value} - {"target"} not in ({"variable"}, {"dbt"}) or not all(
             isinstance(item, str) and item for item in value.values()
@@ -162,16 +163,13 @@ def _refuse_other_database(where: str, value: Any) -> None:
             raise SpecError(f"{where}.target: it is that of a dbt profile; name one, or leave it out")
     elif not isinstance(value, str) or not value:
         raise SpecError(f"{where}: expected {KEYS['database']}")
-    elif "://" in value and _holds_password(value):
+    elif holds_password(value):
         raise SpecError(_no_password(where))
-
-
-def _holds_password(url: str) -> bool:
-    try:
-        parsed = urlsplit(url)
-        return parsed.password is not None or any(_SECRETS.search(key) for key, _ in parse_qsl(parsed.query))
-    except ValueError:
-        return True  # nobody can tell
+    else:
+        try:
+            database_kind(value)
+        except SpecError:
+            raise SpecError(f"{where}: expected {KEYS['database']}") from None
 
 
 def _no_password(where: str) -> str:
@@ -183,11 +181,13 @@ def _no_password(where: str) -> str:
 
 def _value(path: Path, key: str, value: Any) -> Any:
     """The value of an option, or what finds it."""
+    from kanon_sql.engines import database_kind
+
     if key != "database":
         return value
     if isinstance(value, Mapping):
         return partial(_named_elsewhere, path, value)
-    if "://" in value or value == ":memory:":
+    if database_kind(value) != "file":
         return value
     return str(path.parent / Path(value).expanduser())
 

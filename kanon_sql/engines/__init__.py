@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kanon_sql.engines.base import Column, Deadline, Engine, Meter, Row, Scratch
 from kanon_sql.engines.complete import refuse_incomplete
 from kanon_sql.engines.connection import connect
+from kanon_sql.engines.databases import SECRETS, database_kind, holds_password
 from kanon_sql.engines.frames import FrameDatabase, FrameKind, open_frames
 from kanon_sql.engines.given import CONNECTIONS, TABLES, connection_kind, shown_kind, table_kind
 from kanon_sql.engines.lakes import LAKES
@@ -28,6 +29,7 @@ __all__ = [
     "LAKES",
     "SCRATCH_SCHEMA",
     "SCRATCH_TABLE",
+    "SECRETS",
     "TABLES",
     "Column",
     "Deadline",
@@ -42,6 +44,8 @@ __all__ = [
     "Workspace",
     "connect",
     "connection_kind",
+    "database_kind",
+    "holds_password",
     "now",
     "open_frames",
     "open_workspace",

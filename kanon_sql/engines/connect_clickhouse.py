@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from kanon_sql.engines.base import Scratch
 from kanon_sql.engines.clickhouse import ClickHouseEngine
+from kanon_sql.engines.databases import place
 from kanon_sql.errors import DatabaseError, SpecError
 
 __all__ = ["connect_clickhouse"]
@@ -51,6 +53,11 @@ def connect_clickhouse(url: str, *, read_only: bool = False, scratch: Scratch | 
 
 
 def _chdb_options(url: str, path: str) -> tuple[str, dict[str, Any]]:
+    if path.startswith("//") or re.search("[?#@]", path) or (path and not path.startswith("/")):
+        raise SpecError(
+            "the chDB URL does not parse, and is not shown since it may hold a password; expected chdb:///directory, "
+            "or chdb:// for memory"
+        )
     return url, {"interface": "chdb", "path": path or None}
 
 
@@ -61,13 +68,13 @@ def _http_options(url: str, interface: str, port: int) -> tuple[str, dict[str, A
         port = parts.port or port
     except ValueError:
         raise SpecError(f"the database URL does not parse; expected {form}") from None
-    if not parts.hostname or parts.query or parts.fragment:
+    if not parts.hostname or parts.query or parts.fragment or "@" in parts.path:
         raise SpecError(
             f"the database URL does not parse; expected {form}. For other options open a clickhouse_connect client "
             "and give that"
         )
     database = unquote(parts.path.strip("/"))
-    return f"{parts.scheme}://{parts.hostname}:{port}/{database}", {
+    return f"{parts.scheme}://{place(parts.hostname, port, database)}", {
         "interface": interface,
         "host": parts.hostname,
         "port": port,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from kanon_sql.engines.base import Scratch
@@ -30,12 +31,12 @@ def connect_spark(url: str, *, read_only: bool = False, scratch: Scratch | None 
     refuse_old(__version__)
     try:
         parts = urlsplit(url.split(";")[0])
+        if "@" in parts.path or (parts.scheme == "spark" and not re.fullmatch(r"spark://[\w.-]+:\d+/?", url)):
+            # Spark would print the whole URL, and where in Java it found that out.
+            raise ValueError
         label = f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}"
     except ValueError:
         raise SpecError("the Spark URL does not parse; expected spark://host:port or sc://host:port") from None
-    if parts.scheme == "spark" and not (parts.hostname and parts.port and parts.netloc.count("@") == 0):
-        # Spark would print the whole URL, and where in Java it found that out.
-        raise SpecError("expected spark://host:port in the URL of a Spark master, without a user")
     try:
         if parts.scheme == "sc":
             session = SparkSession.builder.remote(url).create()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.base import Engine, Scratch
+from kanon_sql.engines.databases import database_kind, place
 from kanon_sql.engines.given import CONNECTIONS, connection_kind, connection_of_ibis, shown_kind
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.version import how_to_install
@@ -106,7 +107,7 @@ def connect(
     mode = None if scratch is None else scratch_mode(scratch)
     if isinstance(database, str | Path):
         name = str(database)
-        if "://" not in name:
+        if database_kind(name) != "url":
             return connect_duckdb(name, read_only=read_only, threads=threads, memory_limit=memory_limit, scratch=mode)
         if threads is not None or memory_limit is not None:
             raise SpecError("threads and memory_limit are DuckDB's; set them on the server instead")
@@ -162,21 +163,21 @@ def _open_url(url: str, read_only: bool, scratch: Scratch | None) -> Engine:
     scheme, rest = url.split("://", 1)
     scheme = _ALIASES.get(scheme, scheme)
     plain = scheme.split("+")[0]
-    if plain in _CLICKHOUSE:
+    if scheme in _CLICKHOUSE:
         from kanon_sql.engines.connect_clickhouse import connect_clickhouse
 
         for module in _CLICKHOUSE[plain]:
             _need(module, plain if plain == "chdb" else "clickhouse")
         return connect_clickhouse(url, read_only=read_only, scratch=scratch)
-    if plain in _SPARK:
+    if scheme in _SPARK:
         from kanon_sql.engines.connect_spark import connect_spark
 
         _need("pyspark", "spark")
         return connect_spark(url, read_only=read_only, scratch=scratch)
     if plain not in _DRIVERS:
         raise UnsupportedError(
-            f"{plain} databases are not supported; give a DuckDB file, :memory:, or a URL that begins with "
-            f"{', '.join(sorted({*_DRIVERS, *_CLICKHOUSE, *_SPARK}))}"
+            "the database URL is of a kind that is not supported; give a DuckDB file, :memory:, or a URL that begins "
+            f"with {', '.join(sorted({*_DRIVERS, *_CLICKHOUSE, *_SPARK}))}"
         )
     module, with_driver, extra = _DRIVERS[plain]
     _need("sqlalchemy", extra)
@@ -190,13 +191,11 @@ def _open_url(url: str, read_only: bool, scratch: Scratch | None) -> Engine:
 
     try:
         parsed = sqlalchemy.make_url(f"{scheme}://{rest}")
-        if "@" in (parsed.host or ""):  # SQLAlchemy ends a password at the first one, and what follows would be shown
-            raise SpecError("the database URL has an @ in its user or its password; write it as %40")
         options = backend_named(plain).options(parsed, read_only=read_only)
         engine = sqlalchemy.create_engine(parsed, poolclass=sqlalchemy.NullPool, **options)
     except NoSuchModuleError:
         raise UnsupportedError(
-            f"SQLAlchemy knows no driver {scheme}; {how_to_install(extra)}, or leave the driver out"
+            f"SQLAlchemy does not know the driver of the {plain} URL; {how_to_install(extra)}, or leave the driver out"
         ) from None
     except (ArgumentError, ValueError):
         raise SpecError(f"the database URL does not parse; expected {plain}://user@host:port/database") from None
@@ -231,8 +230,7 @@ def _relational(
     backend = backend_named(engine.dialect.name)
     url = engine.url
     host = (url.host or "").rpartition("@")[2]  # in front of an @ is a part of a password
-    place = f"{host}{f':{url.port}' if url.port else ''}/{url.database or ''}"
-    label = f"{url.get_backend_name()}://{place}"
+    label = f"{url.get_backend_name()}://{place(host, url.port, url.database)}"
     try:
         connection = open_connection()
     except DBAPIError as error:
@@ -244,6 +242,11 @@ def _relational(
             what = "check that the server runs there and that the user and the password are right"
         raise DatabaseError(
             f"cannot connect to {label}: {reason} (the driver's own text may hold credentials and is not shown); {what}"
+        ) from None
+    except (TypeError, ValueError):
+        raise SpecError(
+            f"cannot connect to {label}: the driver does not know an option of the URL (it is not shown, since it may "
+            "hold a password); leave out what is behind the ?"
         ) from None
     except SQLAlchemyError as error:  # such as mariadb:// on a server that is MySQL
         raise DatabaseError(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
+from kanon_sql.engines.databases import cloud_label, database_kind
 from kanon_sql.engines.duckdb_catalog import kind_of, relation_query, view_query
 from kanon_sql.engines.duckdb_errors import duckdb_error
 from kanon_sql.engines.duckdb_macros import Macros
@@ -71,24 +72,34 @@ def connect_duckdb(
     """
     import duckdb
 
-    in_memory = database.startswith(":memory:")
+    kind = database_kind(database)
+    in_memory = kind == "memory"
     config: dict[str, str | bool | int | float | list[str]] = {}
     if threads is not None:
         config["threads"] = threads
     if memory_limit is not None:
         config["memory_limit"] = memory_limit
-    if read_only and not in_memory and not Path(database).exists():
+    if read_only and kind == "file" and not Path(database).exists():
         raise DatabaseError(f"there is no database file {database}; give an existing one with -d FILE")
-    if not in_memory and _is_sqlite(Path(database)):  # DuckDB would look for an extension, on the network too
+    if kind == "file" and _is_sqlite(Path(database)):  # DuckDB would look for an extension, on the network too
         raise SpecError(f"{database} is a database of SQLite; give it as sqlite:///{database}")
     try:
         connection = duckdb.connect(database, read_only=read_only and not in_memory, config=config)
         connection.execute("SET enable_progress_bar = false")  # it would be drawn on standard output
     except duckdb.Error as error:
+        if kind == "cloud":
+            raise DatabaseError(
+                f"cannot connect to {cloud_label(database)}: DuckDB reported {type(error).__name__} (its text may hold "
+                "credentials and is not shown); check that its extension is installed, and the token"
+            ) from None
         raise duckdb_error(error, "connect") from None
     try:
         return DuckDBEngine(
-            connection, label=database, owned=True, read_only=read_only and not in_memory, scratch=scratch
+            connection,
+            label=cloud_label(database) if kind == "cloud" else database,
+            owned=True,
+            read_only=read_only and not in_memory,
+            scratch=scratch,
         )
     except BaseException:
         connection.close()
