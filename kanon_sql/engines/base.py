@@ -309,6 +309,16 @@ class Engine(Protocol):
     def columns(self, relation: str) -> list[Column]:
         """The columns of a FROM form, without reading a row."""
 
+    def count_versions(self, relation: str) -> None:
+        """Take versions of a row for rows, in a FROM form and wherever else its tables are read in this run."""
+
+    @property
+    def read_notes(self) -> tuple[str, ...]:
+        """What a result should say of the tables and views that were read."""
+
+    def row_versions(self) -> list[str]:
+        """Tables of the current schema whose rows may be versions of others until the engine merges them."""
+
     def exists(self, parts: tuple[str, ...]) -> Literal["table", "view"] | None:
         """What there is under a name."""
 

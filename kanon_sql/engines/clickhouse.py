@@ -23,6 +23,14 @@ from kanon_sql.engines.base import (
     Scratch,
 )
 from kanon_sql.engines.clickhouse_settings import SETTINGS, assigned
+from kanon_sql.engines.clickhouse_tables import (
+    READS_ELSEWHERE,
+    merged_query,
+    merging_tables,
+    stored_of,
+    table_query,
+)
+from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.said import without_values
 from kanon_sql.engines.session import TAG, SessionEngine
 from kanon_sql.errors import DatabaseError, UnsupportedError
@@ -80,6 +88,9 @@ class ClickHouseEngine(SessionEngine):
     """
 
     capabilities = CAPABILITIES
+    shows_views = True
+    reads_elsewhere = READS_ELSEWHERE
+    repeatable_samples = "all"  # by the table's sampling key
     effects = frozenset(
         {"executable", "executablepool", "fuzzjson", "fuzzquery", "generaterandom", "generateuuidv4", "generateuuidv7"}
         | {"rand", "rand32", "rand64", "randcanonical", "randomstring", "randconstant", "sleep", "sleepeachrow"}
@@ -219,6 +230,24 @@ class ClickHouseEngine(SessionEngine):
             return None
         engine, database, name = map(str, rows[0])
         return "view" if engine.endswith("View") else "table", (database, name)
+
+    def _stored(self, parts: tuple[str, ...]) -> Stored | None:
+        """By its engine, and by the text of what is a view."""
+        if len(parts) > 2:
+            return None
+        place = "'', currentDatabase()" if len(parts) == 1 else self.dialect.literal(parts[0])
+        with self._guard("catalog"):
+            rows = self._rows(table_query(place, self.dialect.literal(parts[-1])), 1)
+            if not rows:
+                return None
+            engine, database, name, engine_full, *_ = map(str, rows[0])
+            shown = self._rows(merged_query((database, name), engine_full), _MANY) if engine == "Merge" else []
+        return stored_of(rows[0], shown)
+
+    def row_versions(self) -> list[str]:
+        """Tables of the current database whose rows are merged some time after they were written."""
+        with self._guard("catalog"):
+            return [str(name) for (name,) in self._rows(merging_tables(), _MANY)]
 
     def _comment(self, parts: tuple[str, ...]) -> str | None:
         found = self._find(parts)

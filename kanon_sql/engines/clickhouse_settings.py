@@ -40,6 +40,7 @@ SETTINGS: Mapping[str, str] = {
     "skip_unavailable_shards": "0",
     "use_query_cache": "0",
     "apply_deleted_mask": "1",
+    "do_not_merge_across_partitions_select_final": "0",
     "additional_table_filters": "{}",
     "empty_result_for_aggregation_by_empty_set": "0",
     # Done when the statement returns.

@@ -43,6 +43,7 @@ class DryEngine:
 
     label = "no database"
     version = ""
+    read_notes: tuple[str, ...] = ()
     ephemeral = False
     read_only = False
 
@@ -100,6 +101,13 @@ class DryEngine:
     def columns(self, relation: str) -> list[Column]:
         """The columns of a table that was created here, else the source's."""
         return self._written.get(relation, self._columns)
+
+    def count_versions(self, relation: str) -> None:
+        """Nothing is read."""
+
+    def row_versions(self) -> list[str]:
+        """There is no table."""
+        return []
 
     def exists(self, parts: tuple[str, ...]) -> Literal["table", "view"] | None:
         """Nothing exists."""

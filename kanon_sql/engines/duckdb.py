@@ -14,6 +14,7 @@ from kanon_sql.engines.duckdb_catalog import kind_of, relation_query, view_query
 from kanon_sql.engines.duckdb_errors import duckdb_error
 from kanon_sql.engines.duckdb_macros import Macros
 from kanon_sql.engines.files import AttachedLakes, file_parts, file_reader, no_table_but_file
+from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.session import IN_TRANSACTION, SessionEngine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.sql import Statement, dialect_named, literal
@@ -132,6 +133,7 @@ class DuckDBEngine(SessionEngine):
 
     capabilities = CAPABILITIES
     dialect = dialect_named("duckdb")
+    shows_views = True
     looks_first = False  # listing all functions takes as long as a small run
     effects = frozenset(
         {"checkpoint", "disable_logging", "disable_profiling", "enable_logging", "enable_profiling", "force_checkpoint"}
@@ -268,6 +270,17 @@ class DuckDBEngine(SessionEngine):
         if row is None:
             return None
         return "view" if row[0] == "VIEW" else "table", self._folded(map(str, row[1:4]))
+
+    def _stored(self, parts: tuple[str, ...]) -> Stored | None:
+        with self._guard("catalog"):
+            rows = self._rows(relation_query(self._folded(parts)), 1)
+            if not rows:
+                return None
+            kind, *full = map(str, rows[0][:4])
+            if kind != "VIEW":
+                return Stored(tuple(full))
+            texts = self._rows(view_query(self._folded(full)), 1)
+        return Stored(tuple(full), query=texts[0][0] if texts else None, hidden=not texts)
 
     def _comment(self, parts: tuple[str, ...]) -> str | None:
         row = self._row_of(parts)

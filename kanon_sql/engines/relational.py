@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from kanon_sql.engines.base import NO_MEMORY, Column, Deadline, Estimate, Meter, Row, Running, Scratch
+from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.session import IN_TRANSACTION, SessionEngine
 from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql import Statement
@@ -172,6 +173,24 @@ class RelationalEngine(SessionEngine):
 
     def _definition(self, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
         return self.backend.definition(self, full)
+
+    @property
+    def shows_views(self) -> bool:  # type: ignore[override]
+        """Whether the catalog says what a view is made of."""
+        return self.backend.shows_views
+
+    @property
+    def repeatable_samples(self) -> Literal["none", "seeded", "all"]:  # type: ignore[override]
+        """Which samples of a table that does not change have the same rows each time."""
+        return self.backend.repeatable_samples
+
+    def _stored(self, parts: tuple[str, ...]) -> Stored | None:
+        with self._guard("catalog"):
+            return self.backend.stored(self, parts)
+
+    def _changing_calls(self, parts: tuple[str, ...], text: str) -> list[str]:
+        with self._guard("catalog"):
+            return self.backend.changing_calls(self, parts, text)
 
     def _file(self, path: str) -> str:
         raise UnsupportedError(

@@ -11,9 +11,10 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Literal, Self
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Running, Scratch
+from kanon_sql.engines.reads import LookedAt, Stored
 from kanon_sql.errors import DatabaseError, KanonError, SpecError, UnsupportedError
 from kanon_sql.interrupts import ends_in_order
-from kanon_sql.sql import Dialect, Statement, looking_at, marked_run, refuse_called, single_query
+from kanon_sql.sql import Dialect, Statement, called_names, looking_at, marked_run, refuse_called, single_query
 
 __all__ = ["IN_TRANSACTION", "TAG", "SessionEngine"]
 
@@ -47,6 +48,12 @@ class SessionEngine(ABC):
     """A run begins with a look at what may be called in place of the engine's own; it always ends with one."""
     effects: frozenset[str] = frozenset()
     """Functions that change something, reach outside the database, or give another answer each time they are called."""
+    shows_views = False
+    """The catalog says what a view is made of, so that this is looked at before it is read."""
+    reads_elsewhere: frozenset[str] = frozenset()
+    """Table functions, in small letters, that may read tables whose rows are merged later."""
+    repeatable_samples: Literal["none", "seeded", "all"] = "none"
+    """Which samples of a table that does not change have the same rows each time."""
 
     def __init__(self, label: str, *, read_only: bool = False, scratch: Scratch | None = None) -> None:
         self.label = label
@@ -58,6 +65,7 @@ class SessionEngine(ABC):
         """Name or path of a table that has versions -> the one that is read, for as long as a run lasts."""
         self._deadline = Deadline(None)
         self.on_wait: Callable[[str | None], None] | None = None
+        self._looked_at = LookedAt(self)
 
     # --- What a subclass brings ---
 
@@ -94,6 +102,25 @@ class SessionEngine(ABC):
             full: its full name, as :meth:`_find` says it.
         """
         return None
+
+    def _stored(self, parts: tuple[str, ...]) -> Stored | None:
+        """What the catalog says of a table or view that is to be read; None for none."""
+        found = self._find(parts)
+        if found is None:
+            return None
+        kind, full = found
+        if kind == "table":
+            return Stored(full)
+        text = self._definition(parts, full)
+        return Stored(full, query=text or None, hidden=not text)
+
+    def _changing_calls(self, parts: tuple[str, ...], text: str) -> list[str]:
+        """The functions in the text of a view that give another answer each time."""
+        return sorted(called_names(text, self.dialect.sqlglot) & self.effects)
+
+    def row_versions(self) -> list[str]:
+        """Tables of the current schema whose rows may be versions of others until the engine merges them."""
+        return []
 
     @abstractmethod
     def _error(self, error: Exception, name: str) -> BaseException | None:
@@ -171,7 +198,19 @@ class SessionEngine(ABC):
     def columns(self, relation: str) -> list[Column]:
         """The columns of a FROM form, without reading a row."""
         with self._guard("columns"):
-            return self._describe(relation)
+            found = self._describe(relation)
+        self._looked_at.look(relation)
+        self._looked_at.columns(relation, found)
+        return found
+
+    def count_versions(self, relation: str) -> None:
+        """Take versions of a row for rows, in a FROM form and wherever else its tables are read in this run."""
+        self._looked_at.look(relation, counts_versions=True)
+
+    @property
+    def read_notes(self) -> tuple[str, ...]:
+        """What a result should say of the tables and views that were read."""
+        return tuple(self._looked_at.notes)
 
     def known_rows(self, table: str) -> int | None:
         """How many rows a scratch table has, where the engine knows without a question."""
@@ -205,6 +244,7 @@ class SessionEngine(ABC):
         if query is not None:
             text = single_query(query, self.dialect.sqlglot)
             self._refuse_effects(text)
+            self._looked_at.query(text)
             return f"(\n{text}\n)"
         if file is None:
             raise SpecError("source: expected a table, a query or a file, got none of them")
@@ -241,6 +281,7 @@ class SessionEngine(ABC):
         """A fresh meter, a fresh run id and a time limit for everything inside; SIGTERM ends it in order."""
         before = self.meter, self._deadline, self.run_id
         self.meter, self._deadline, self.run_id = Meter(), deadline, secrets.token_hex(4)
+        self._looked_at, looked_at = LookedAt(self), self._looked_at
         try:
             with ends_in_order(self.cancel):
                 if self.looks_first:
@@ -255,6 +296,7 @@ class SessionEngine(ABC):
                 self.refuse_other_meanings()  # what was made meanwhile was called too
         finally:
             self.meter, self._deadline, self.run_id = before
+            self._looked_at = looked_at
 
     def within(self, deadline: Deadline) -> AbstractContextManager[None]:
         """A time limit for everything inside, besides the run's own."""

@@ -98,6 +98,7 @@ class SparkEngine(SessionEngine):
     """
 
     capabilities = CAPABILITIES
+    shows_views = True
     effects = frozenset(
         {"java_method", "rand", "randn", "random", "randstr", "reflect", "shuffle", "try_reflect", "uniform", "uuid"}
     )

@@ -220,7 +220,12 @@ def plain_source_of(engine: Engine, spec: Origin) -> str:
     file = None if spec.source.file is None else spec.resolve(spec.source.file)
     if isinstance(spec, Spec):
         file = spec.source_path
-    return engine.relation(table=spec.source.table, query=spec.source.query, file=None if file is None else str(file))
+    relation = engine.relation(
+        table=spec.source.table, query=spec.source.query, file=None if file is None else str(file)
+    )
+    if spec.source.count_versions:
+        engine.count_versions(relation)
+    return relation
 
 
 def is_same_table(engine: Engine, first: tuple[str, ...], second: tuple[str, ...]) -> bool:

@@ -37,6 +37,8 @@ class Source(Part):
         table: catalog, schema and name, as many as are given.
         query: a SELECT statement in the database's own dialect.
         file: a Parquet or CSV path, relative to the spec file; a directory of Parquet files or of Delta Lake.
+        count_versions: versions of a row are meant to count as rows, where a table has several of them: one of
+            ClickHouse's whose rows are merged later, or one that is read with its history.
     """
 
     expected: ClassVar[str] = "a table name, {query: ...} or {file: ...}"
@@ -44,6 +46,9 @@ class Source(Part):
     table: Annotated[tuple[str, ...] | None, checked(table_name), WithJsonSchema(TABLE_NAME)] = None
     query: Annotated[str | None, checked(text("a query")), _TEXT] = None
     file: Annotated[str | None, checked(text("a file name")), _TEXT] = None
+    count_versions: Annotated[bool, checked(flag)] = Field(
+        default=False, description="Versions of a row count as rows, where a table has several of them."
+    )
 
     @classmethod
     def written(cls, value: Any) -> Any:
@@ -53,30 +58,36 @@ class Source(Part):
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
         """Exactly one of the three."""
-        if not given:
+        places = [key for key in given if key != "count_versions"]
+        if not places:
             yield Fault((), f"expected {cls.expected}, got none of them")
-        for key in list(given)[1:]:
-            yield Fault((key,), f"one source is allowed, and {next(iter(given))!r} is given already", True)
+        for key in places[1:]:
+            yield Fault((key,), f"one source is allowed, and {places[0]!r} is given already", True)
 
     @property
     def given(self) -> bool:
         """Whether it says where the rows are."""
         return (self.table, self.query, self.file) != (None, None, None)
 
-    def to_dict(self) -> str | dict[str, str] | None:
+    def to_dict(self) -> str | dict[str, str | bool] | None:
         """The form a spec is written in."""
         if not self.given:
             return None
         if self.table is not None:
-            return format_table_name(self.table)
-        return {"query": self.query} if self.query is not None else {"file": cast(str, self.file)}
+            place, name = "table", format_table_name(self.table)
+        else:
+            place, name = ("query", self.query) if self.query is not None else ("file", cast(str, self.file))
+        if self.count_versions:
+            return {place: name, "count_versions": True}
+        return name if place == "table" else {place: name}
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         inner = handler.resolve_ref_schema(handler(core))
         for schema in inner["properties"].values():
             schema.pop("default", None)
-        return {"anyOf": [*TABLE_NAME["anyOf"], {**inner, "minProperties": 1, "maxProperties": 1}]}
+        one = [{"required": [name]} for name in ("table", "query", "file")]
+        return {"anyOf": [*TABLE_NAME["anyOf"], {**inner, "oneOf": one}]}
 
 
 NO_SOURCE = Source.model_construct()

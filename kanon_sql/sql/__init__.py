@@ -16,6 +16,7 @@ from kanon_sql.sql.layout import laid_out
 from kanon_sql.sql.parse import parsed
 from kanon_sql.sql.patience import checkpoint, looking_at
 from kanon_sql.sql.query import called_names, named_tables, refuse_called, single_query
+from kanon_sql.sql.reads import Read, reads_of, ties_of, unstable_parts, view_queries
 from kanon_sql.sql.run_marks import mark_text, marked_run
 from kanon_sql.sql.statement import Compiler, Creation, Statement, separated, source_relation
 from kanon_sql.sql.templates import add_template_directory, remove_template_directory, render
@@ -53,6 +54,7 @@ __all__ = [
     "MariaDB",
     "MySQL",
     "Oracle",
+    "Read",
     "Relation",
     "Sql",
     "Statement",
@@ -73,6 +75,7 @@ __all__ = [
     "marked_run",
     "named_tables",
     "parsed",
+    "reads_of",
     "refuse_called",
     "relation",
     "remove_template_directory",
@@ -82,6 +85,9 @@ __all__ = [
     "slot",
     "source_relation",
     "sql_list",
+    "ties_of",
+    "unstable_parts",
+    "view_queries",
 ]
 
 _HOME = {

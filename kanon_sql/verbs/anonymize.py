@@ -286,6 +286,7 @@ def released(
             search=found.summary() if isinstance(found, Chosen) else None,
             cost=Cost.of(found.workspace.engine.meter, time.perf_counter() - started),
             notes=[
+                *found.workspace.engine.read_notes,
                 *found.notes,
                 *notes_of_steps(steps),
                 *notes_of_local(found),

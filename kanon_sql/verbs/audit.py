@@ -166,9 +166,11 @@ def audit(
         by_method = run.attacks()
         found = [attack for achieved in by_method.values() for attack in achieved]
         rows = run.rows()
-        notes = [] if spec.unit is None else [
-            f"rows were counted, not persons ({spec.unit}): every number of matching rows is an upper bound"
-        ]  # fmt: skip
+        notes = list(engine.read_notes)
+        if spec.unit is not None:
+            notes.append(
+                f"rows were counted, not persons ({spec.unit}): every number of matching rows is an upper bound"
+            )
         if not rows:
             notes.append("the table has no rows: nobody is in it")
         noted = {method.default_noted for method, achieved in by_method.items() if achieved}

@@ -122,7 +122,7 @@ def check(
             )
         person = None if republication is None else republication.person
         exposed = _identifiers(spec, found.subject.columns, person)
-        notes = [*found.notes, *_notes(spec, opened, count_rows, revealed, exposed)]
+        notes = [*engine.read_notes, *found.notes, *_notes(spec, opened, count_rows, revealed, exposed)]
         if republication is not None and any(item.nobody for item in invariances):
             why = f"values of {republication.person} that are written in another form are taken for other persons"
             notes.append(f"nobody of {republication.earlier} is in {opened.shown}: nothing was compared; {why}")

@@ -272,7 +272,7 @@ def _cloaked(
         return _compared(workspace, spec, result, written, seen, other)
     done = "published" if publishes else "cloaked"
     message = f"{done} {rows_in_words(seen.rows)} in {seen.classes:,} cells and slices, {_promised(spec, seen)}"
-    result = replace(result, message=message, notes=[*result.notes, *_notes(spec, seen)])
+    result = replace(result, message=message, notes=[*workspace.engine.read_notes, *result.notes, *_notes(spec, seen)])
     if publishes:
         assert spec.release is not None
         publish_cloaked(workspace, spec, found, written, result.summary())
@@ -305,7 +305,7 @@ def _compared(
     shown = ".".join(spec.release)
     workspace.report(f"comparing with {shown}", None)
     differing = differing_labels(workspace, spec, written, Relation(spec.release))
-    result = replace(result, release=shown, notes=_notes(spec, seen))
+    result = replace(result, release=shown, notes=[*workspace.engine.read_notes, *_notes(spec, seen)])
     problems = [f"{differing:,} labels have other rows than the source and the spec give"] if differing else []
     problems += [f"it has columns that the spec does not release ({', '.join(other)})"] if other else []
     if problems:

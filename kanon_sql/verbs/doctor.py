@@ -95,7 +95,17 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
         scratch = _scratch_tables(workspace)
         tables, rollback = _tables(workspace)
         leftovers, readable = _leftovers(engine)
-        checks = (text, scratch, tables, rollback, _publishing(engine), _files(engine), leftovers, _states(engine))
+        checks = (
+            text,
+            scratch,
+            tables,
+            rollback,
+            _publishing(engine),
+            _files(engine),
+            leftovers,
+            _states(engine),
+            _row_versions(engine),
+        )
     exact = text.ok
     searches = exact and scratch.ok
     verbs = (
@@ -196,6 +206,20 @@ def _tables(workspace: Workspace) -> tuple[Check, Check]:
         return created, Check("transactional_ddl", rollback, True, "the table was gone after a rollback")
     workspace.execute("engines/scratch/drop", target=target)
     return created, Check("transactional_ddl", rollback, False, "the table was still there after a rollback")
+
+
+def _row_versions(engine: Engine) -> Check:
+    """Tables whose rows are merged some time after they were written."""
+    name = "has each row once"
+    found = engine.row_versions()
+    if not found:
+        return Check("row_versions", name, True, "no table of this schema has rows that are merged later")
+    listed = ", ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+    return Check(
+        "row_versions", name, False,
+        f"rows of {listed} are merged later; such a table is read with FINAL, in a source query or a view that says so "
+        "behind its name, or where the spec says count_versions: true under source",
+    )  # fmt: skip
 
 
 def _files(engine: Engine) -> Check:

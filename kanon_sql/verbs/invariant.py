@@ -165,7 +165,7 @@ def _compared(run: _Run, table: Relation, earlier: Relation | None) -> Invarianc
 
 
 def _notes(run: _Run, found: InvariantClasses) -> list[str]:
-    notes = []
+    notes = list(run.workspace.engine.read_notes)
     if run.history is None:
         notes.append(
             f"this is the first release of its sequence: {run.names_history} was made, which later releases are held "

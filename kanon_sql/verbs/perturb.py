@@ -150,7 +150,8 @@ def perturb(
             result = _result(spec, table, utility_of(workspace, table), linked(workspace, spec, table), publishes)
             if publishes and result.passed:
                 publish_perturbed(workspace, spec, table, _summary(result))
-        return replace(result, cost=Cost.of(meter, time.perf_counter() - started), sql=redacted_log(meter))
+        notes = [*engine.read_notes, *result.notes]
+        return replace(result, cost=Cost.of(meter, time.perf_counter() - started), sql=redacted_log(meter), notes=notes)
 
 
 def _result(spec: PerturbSpec, table: MaskedTable, utility: Utility, found: Linked, publishes: bool) -> Perturbation:

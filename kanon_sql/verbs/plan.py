@@ -155,7 +155,7 @@ def plan(
             result,
             release=spec.shown,
             cost=Cost.of(meter, time.perf_counter() - started),
-            notes=[*result.notes, *notes_of_steps(steps), *ledger],
+            notes=[*engine.read_notes, *result.notes, *notes_of_steps(steps), *ledger],
             steps=steps,
             sql=redacted_log(meter),
             lattice=lattice,

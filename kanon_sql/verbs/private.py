@@ -260,7 +260,7 @@ def _result(
         metrics={},
         search=search,
         cost=Cost.of(run.given.workspace.engine.meter, time.perf_counter() - run.started),
-        notes=[_NOT_COVERED, *notes_of_steps(steps)],
+        notes=[*run.given.workspace.engine.read_notes, _NOT_COVERED, *notes_of_steps(steps)],
         steps=steps,
         differential_privacy=run.facts(),
         level_names={lookup.name: lookup.level_names for lookup in run.given.sets.lookups},

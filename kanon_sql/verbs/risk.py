@@ -238,7 +238,7 @@ def risk(
             minimal_unique=minimal,
             largest_combination=largest_combination,
             cost=Cost.of(meter, time.perf_counter() - started),
-            notes=notes,
+            notes=[*engine.read_notes, *notes],
             sql=redacted_log(meter),
         )
 

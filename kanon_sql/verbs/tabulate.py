@@ -200,7 +200,10 @@ def tabulate(
             sample = _sample(engine, spec, found.rows)
             empty = None if found.rows or sample is None else "no row was drawn, so there are no cells"
             shielded = protected(spec, found.table, empty or found.failure)
-            notes = _notes(spec, shielded, found.blank_rows, len(found.table.cells))
+            notes = [
+                *engine.read_notes,
+                *_notes(spec, shielded, found.blank_rows, len(found.table.cells)),
+            ]
             result = replace(_result(found.spec, shielded, found.rows, notes, publishes), sample=sample)
             if not truthful:
                 result = replace(result, truthful=False, message=result.message + UNTRUE)

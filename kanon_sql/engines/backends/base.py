@@ -8,8 +8,9 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from kanon_sql.engines.base import Capabilities, Column, Estimate, Row, Running, Scratch
+from kanon_sql.engines.reads import Stored
 from kanon_sql.errors import DatabaseError, UnsupportedError
-from kanon_sql.sql import Dialect, Statement, refuse_called
+from kanon_sql.sql import Dialect, Statement, called_names, refuse_called
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Connection
@@ -33,6 +34,8 @@ class Backend(ABC):
         patience: the seconds for which a statement that another connection stops is sent again; 0 where the server
             sees to that.
         effects: functions that change something, reach outside the database, or give another answer each time.
+        shows_views: the catalog says what a view is made of, so that this is looked at before it is read.
+        repeatable_samples: which samples of a table that does not change have the same rows each time.
         without_temp_tables: why scratch tables cannot be temporary, where ``capabilities`` says that they cannot.
     """
 
@@ -43,6 +46,8 @@ class Backend(ABC):
     autocommit: ClassVar[bool] = True
     patience: float = 0
     effects: ClassVar[frozenset[str]] = frozenset()
+    shows_views: ClassVar[bool] = False
+    repeatable_samples: ClassVar[Literal["none", "seeded", "all"]] = "none"
     without_temp_tables: ClassVar[str] = "this database has no temporary tables that serve here"
 
     def options(self, url: URL, *, read_only: bool) -> dict[str, Any]:
@@ -107,6 +112,21 @@ class Backend(ABC):
     def definition(self, engine: RelationalEngine, full: tuple[str, ...]) -> str | None:
         """The text of a view that is there; None where it is not told. ``full`` is as :meth:`find` says it."""
         return None
+
+    def stored(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Stored | None:
+        """What the catalog says of a table or view that is to be read; None for none."""
+        found = self.find(engine, parts)
+        if found is None:
+            return None
+        kind, full = found
+        if kind == "table":
+            return Stored(full)
+        text = self.definition(engine, full)
+        return Stored(full, query=text or None, hidden=not text)
+
+    def changing_calls(self, engine: RelationalEngine, parts: tuple[str, ...], text: str) -> list[str]:
+        """The functions in the text of a view that give another answer each time."""
+        return sorted(called_names(text, self.dialect.sqlglot) & self.effects)
 
     def estimate(self, engine: RelationalEngine, relation: str) -> Estimate | None:
         """What the planner expects of reading a FROM form; None when it does not say."""

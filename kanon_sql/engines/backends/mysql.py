@@ -96,6 +96,7 @@ class MariaDBBackend(Backend):
         transactional_ddl=False, atomic_replace=True, temp_tables=True, files=False, folds_names=False
     )
     extra = "mysql"
+    shows_views = True
     effects = frozenset(
         {"benchmark", "get_lock", "last_insert_id", "lastval", "load_file", "nextval", "rand", "random_bytes"}
         | {"release_all_locks", "release_lock", "setval", "sleep", "sys_guid", "uuid", "uuid_short"}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kanon_sql.engines.backends import postgres_catalog as catalog
 from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import NO_MEMORY, NO_SPACE, Capabilities, Column, Estimate, Kind, Running
+from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.said import without_values
 from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.sql import Statement, called_names, dialect_named, named_tables
@@ -119,6 +120,8 @@ class PostgresBackend(Backend):
         transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names=False, row_id="ctid"
     )
     extra = "postgres"
+    shows_views = True
+    repeatable_samples = "seeded"
     _writes = False
     _place = ""
     _own: tuple[int, str] | None = None
@@ -321,6 +324,21 @@ class PostgresBackend(Backend):
             return None
         kind, *full = (text.decode() if isinstance(text, bytes) else str(text) for text in rows[0])
         return "table" if kind in ("r", "p", "f") else "view", tuple(full)
+
+    def stored(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Stored | None:
+        """A materialized view is stored; a table may have others that inherit from it."""
+        rows = engine._rows(catalog.stored(self._number(self.dialect.relation(parts))), 1)
+        if not rows:
+            return None
+        kind, schema, name, text, children, more = rows[0]
+        query = text if kind == "v" else None
+        return Stored((str(schema), str(name)), query=query, inherits=(int(children), bool(more)))
+
+    def changing_calls(self, engine: RelationalEngine, parts: tuple[str, ...], text: str) -> list[str]:
+        """Those of PostgreSQL's own that it lists as volatile; of a view, its owner is believed about others."""
+        number = self._number(self.dialect.relation(parts))
+        found = [str(name) for (name,) in engine._rows(catalog.volatile_in([number], own=True), _MANY)]
+        return [name for name in found if not name.startswith("pg_sleep")]  # which changes no row
 
     def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
         """The comment on the table."""

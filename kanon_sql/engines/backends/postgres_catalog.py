@@ -23,6 +23,7 @@ __all__ = [
     "hiding",
     "never_analyzed",
     "routines",
+    "stored",
     "volatile_by_name",
     "volatile_in",
 ]
@@ -183,12 +184,36 @@ COMPOSITE_TYPES = (
 """Somebody's rows and ranges, and arrays of them: what is in them may be equal and have several texts."""
 
 
-def volatile_in(relations: Iterable[str]) -> str:
+def stored(relation: str) -> str:
+    """The query of what is under a name: its kind, full name, text, and the tables that inherit from it.
+
+    Parts of a partitioned table are no such tables: all rows are in them.
+
+    Args:
+        relation: its number in the catalog, as an expression.
+    """
+    return f"""
+SELECT seen.relkind::pg_catalog.text, space.nspname::pg_catalog.text, seen.relname::pg_catalog.text,
+    CASE WHEN seen.relkind = 'v' THEN pg_catalog.pg_get_viewdef(seen.oid) END,
+    pg_catalog.count(child.inhrelid),
+    COALESCE(pg_catalog.bool_or(EXISTS (
+        SELECT FROM pg_catalog.pg_attribute AS own
+        WHERE own.attrelid = child.inhrelid AND own.attnum > 0 AND NOT own.attisdropped AND own.attinhcount = 0
+    )), false)
+FROM pg_catalog.pg_class AS seen
+JOIN pg_catalog.pg_namespace AS space ON space.oid = seen.relnamespace
+LEFT JOIN pg_catalog.pg_inherits AS child ON child.inhparent = seen.oid AND seen.relkind IN ('r', 'f')
+WHERE seen.oid = {relation} GROUP BY seen.oid, seen.relkind, space.nspname, seen.relname"""
+
+
+def volatile_in(relations: Iterable[str], *, own: bool = False) -> str:
     """The query of the volatile functions that reading some tables and views calls, whatever they are read through.
 
     Args:
         relations: their numbers in the catalog, as expressions.
+        own: PostgreSQL's own functions alone.
     """
+    whose = f" AND routine.oid < {_BUILT_IN}" if own else ""
     return f"""
 WITH RECURSIVE reached (relation) AS (
     SELECT given::pg_catalog.oid FROM pg_catalog.unnest(ARRAY[{", ".join(relations)}]) AS given
@@ -218,7 +243,7 @@ every (number) AS (
     ) AS step
 )
 SELECT DISTINCT routine.oid::pg_catalog.regprocedure::pg_catalog.text FROM every
-JOIN pg_catalog.pg_proc AS routine ON routine.oid = every.number AND routine.provolatile = 'v' ORDER BY 1"""
+JOIN pg_catalog.pg_proc AS routine ON routine.oid = every.number AND routine.provolatile = 'v'{whose} ORDER BY 1"""
 
 
 def volatile_by_name(names: Iterable[str]) -> str:

@@ -87,6 +87,7 @@ class SQLiteBackend(Backend):
         row_id="rowid",
     )
     extra = "sqlite"
+    shows_views = True
     effects = frozenset({"edit", "load_extension", "random", "randomblob", "readfile", "writefile"})
     begin = "BEGIN IMMEDIATE"  # the lock is had now, or the run fails before it did any work
 
