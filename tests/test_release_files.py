@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import stat
 import subprocess
 import sys
 import threading
@@ -414,6 +415,100 @@ def test_a_kill_leaves_the_old_file_or_the_new_one(folder: Path, before: bool, s
     publish()
     names = {"out.csv", "out.csv.manifest.json", "spec.yml", "kill.py"}
     assert left() == names, "the next run clears up and publishes"
+
+
+LOOKS = """
+import os, stat, sys
+sys.path[:0] = sys.argv[1:]
+os.umask(0o022)
+import kanon_sql
+from kanon_sql.release import file as f
+from kanon_sql.spec import Spec
+
+def readable(path):
+    for part in (path, *path.parents[: len(path.parents) - len(f.Path.cwd().parents) - 1]):
+        if part.exists() and stat.S_IMODE(part.stat().st_mode) & 0o077 == 0:
+            return False
+    return True
+
+def looking(true):
+    def looks(*given, **named):
+        found = true(*given, **named)
+        for path in f.Path.cwd().rglob("*"):
+            if path.name not in ("people.csv", "spec.yml", "look.py", "out.csv", "out.csv.manifest.json"):
+                print(path.name, "open" if readable(path) else "private")
+        return found
+    return looks
+f._write, f.json.dump, f._sha256 = looking(f._write), looking(f.json.dump), looking(f._sha256)
+with kanon_sql.connect() as db:
+    kanon_sql.anonymize(db, Spec.load("spec.yml"))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+def test_nobody_else_reads_what_is_not_published(folder: Path, name: str) -> None:
+    folder.chmod(0o755)
+    Path("spec.yml").write_text(YAML.replace("SOURCE", "people.csv").replace("RELEASE", name))
+    Path("look.py").write_text(LOOKS.replace("out.csv", name))
+    for mode in (0o644, 0o600, 0o640):
+        done = subprocess.run(
+            [sys.executable, "look.py", *sys.path], check=True, timeout=60, capture_output=True, text=True
+        )
+        seen = {line for line in done.stdout.splitlines() if "kanon" in line or line.startswith("release")}
+        assert len(seen) >= 3, "the directory, the file in it, and the manifest"
+        assert not [line for line in seen if line.endswith(" open")]
+        found = [stat.S_IMODE(os.stat(path).st_mode) for path in (name, f"{name}.manifest.json")]
+        assert found == [mode, mode], "as the umask says, and then as the file that is replaced"
+        os.chmod(name, {0o644: 0o600, 0o600: 0o640}.get(mode, mode))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+def test_exported_values_are_their_owners_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    true, made = os.open, []
+
+    def opened(path: Any, flags: int, mode: int = 0o777, **named: Any) -> int:
+        handle = true(path, flags, mode, **named)
+        if flags & os.O_CREAT:
+            made.append((os.path.basename(path), stat.S_IMODE(os.fstat(handle).st_mode)))
+        return handle
+
+    monkeypatch.setattr(os, "open", opened)
+    with kanon_sql.connect() as db:
+        kanon_sql.hierarchy(db, spec_of(), export=folder / "exported")
+    exported = sorted(os.listdir("exported"))
+    assert exported
+    assert [(name, mode) for name, mode in sorted(made) if name in exported] == [(name, 0o600) for name in exported]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="directories are locked on POSIX")
+def test_what_a_killed_run_left_is_removed_and_told(folder: Path) -> None:
+    Path("spec.yml").write_text(YAML.replace("SOURCE", "people.csv").replace("RELEASE", "out.csv"))
+    Path("kill.py").write_text(KILLED)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+    def killed(step: int) -> None:
+        done = subprocess.run([sys.executable, "kill.py", str(step)], env=environment, check=False, timeout=60)
+        assert done.returncode == 9
+
+    killed(3)
+    (place,) = [path for path in left() if path.startswith(".out.csv.kanon-")]
+    assert (stat.S_IMODE(os.stat(place).st_mode), os.listdir(place)) == (0o700, ["release.csv"])
+    listed = json.loads(run("clean", "--files", ".", "--format", "json").stdout)
+    assert [item["state"] for item in listed["objects"]] == ["left over", "left over"], "a manifest waits as well"
+    assert place in left()
+    with release_file._alone_in(folder):
+        busy = run("clean", "--files", ".", "--yes")
+        assert (busy.exit_code, "a run publishes there now" in busy.stderr) == (2, True)
+    assert place in left()
+    dropped = json.loads(run("clean", "--files", ".", "--format", "json", "--yes").stdout)
+    assert [item["state"] for item in dropped["objects"]] == ["dropped", "dropped"]
+    assert left() == {"spec.yml", "kill.py"}
+    killed(2)
+    Path(".out.csv.kanon-0123abc.csv").write_text("of an earlier version")
+    assert any("removed what 2 killed run(s)" in note for note in publish().notes)
+    assert left() == {"spec.yml", "kill.py", "out.csv", "out.csv.manifest.json"}
+    assert not any("killed" in note for note in publish().notes)
 
 
 @pytest.mark.slow

@@ -19,7 +19,15 @@ from kanon_sql.hierarchies.exact import (
     refuse_mixed_forms,
     refuse_several_texts,
 )
-from kanon_sql.hierarchies.files import TOP, FileStyle, file_names, read_hierarchy, with_top, write_hierarchy
+from kanon_sql.hierarchies.files import (
+    TOP,
+    FileStyle,
+    file_names,
+    private_file,
+    read_hierarchy,
+    with_top,
+    write_hierarchy,
+)
 from kanon_sql.hierarchies.graph import chosen_for
 from kanon_sql.hierarchies.inline import inline_label
 from kanon_sql.hierarchies.level_names import CHOSEN_INTERVALS, RANGES, WITHHELD, level_names
@@ -56,6 +64,7 @@ __all__ = [
     "level_names",
     "limited",
     "number_text",
+    "private_file",
     "read_hierarchy",
     "refuse_blank_ends",
     "refuse_mixed_forms",

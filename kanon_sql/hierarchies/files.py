@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import codecs
 import csv
+import os
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from io import StringIO
 from itertools import count
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TextIO
 
 from kanon_sql.errors import HierarchyError, Problem
 
-__all__ = ["TOP", "FileStyle", "file_names", "header", "read_hierarchy", "with_top", "write_hierarchy"]
+__all__ = ["TOP", "FileStyle", "file_names", "header", "private_file", "read_hierarchy", "with_top", "write_hierarchy"]
 
 FileStyle = Literal["arx", "csv"]
 """ARX's format, or a comma-separated table with a header."""
@@ -90,6 +91,15 @@ def file_names(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def private_file(path: Path) -> TextIO:
+    """A new text file that its owner alone can read, from its first moment.
+
+    Raises:
+        OSError: it is there already, or cannot be made.
+    """
+    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", newline="")
+
+
 def write_hierarchy(path: Path, rows: Sequence[tuple[str, ...]], style: FileStyle = "arx") -> None:
     """Write a file that :func:`read_hierarchy` reads back.
 
@@ -102,7 +112,7 @@ def write_hierarchy(path: Path, rows: Sequence[tuple[str, ...]], style: FileStyl
         HierarchyError: it is there already, or cannot be written.
     """
     try:
-        with path.open("x", encoding="utf-8", newline="") as file:
+        with private_file(path) as file:
             writer = csv.writer(file, delimiter=";" if style == "arx" else ",")
             if style == "csv":
                 writer.writerow(header(len(rows[0])))

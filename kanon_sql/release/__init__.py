@@ -24,6 +24,7 @@ from kanon_sql.release.earlier import JointVerdict, addition, coarsened, compara
 from kanon_sql.release.file import (
     WrittenFile,
     file_of,
+    files_left,
     manifest_beside,
     publish_file,
     snapshot,
@@ -116,6 +117,7 @@ __all__ = [
     "expected_size",
     "extended_history",
     "file_of",
+    "files_left",
     "forms_taken",
     "grow",
     "held_levels",

@@ -6,12 +6,15 @@ name stands the old file or the new one, whole. Beside it stands its manifest, `
 SHA-256: by that a later run knows what it may replace. A process may be killed between any two of these steps of run R:
 
     step                   state afterwards                        what the next run finds and does
-    1 write, verify        a hidden file of R beside the release   the release as before; removes the hidden file
+    1 write, verify        a hidden directory of R beside it       the release as before; removes the directory
     2 write the manifest   a hidden manifest of R as well          the same
     3 rename the file      the file is R's, its manifest is not    knows the file by the hidden manifest, and renames it
     4 rename the manifest  both are R's                            knows the file by its manifest
 
-Runs that publish in one directory wait for each other, where the operating system can lock a directory.
+Runs that publish in one directory wait for each other, where the operating system can lock a directory; there alone it
+is sure that what a run left is of a dead one, and is removed. The hidden file is in a directory of its own that its
+owner alone can open, from before it is there: what is not verified is nobody's else to read, however the engine makes
+files. Under the release's name it has the mode that it was made with, or that of the file it replaces.
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ import hashlib
 import json
 import os
 import re
+import shutil
+import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -30,6 +35,7 @@ from typing import Any
 
 from kanon_sql.engines import Engine, Workspace, open_workspace
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError, VerificationError
+from kanon_sql.hierarchies import private_file
 from kanon_sql.release.write_source import free_name
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Statement, checkpoint
@@ -37,6 +43,7 @@ from kanon_sql.sql import Relation, Statement, checkpoint
 __all__ = [
     "WrittenFile",
     "file_of",
+    "files_left",
     "formulas_in",
     "manifest_beside",
     "publish_file",
@@ -62,11 +69,13 @@ class WrittenFile:
         path: where it is to stand.
         hidden: where it is.
         types: column -> the type of its values.
+        removed: what to say of files of killed runs that were removed, if any were.
     """
 
     path: Path
     hidden: Path
     types: Mapping[str, str]
+    removed: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """What the manifest says of it."""
@@ -162,18 +171,79 @@ def written_file(workspace: Workspace, spec: Spec, table: Relation) -> Iterator[
         DatabaseError: no file can be written there.
     """
     path = file_of(spec)
-    with _alone_in(path.parent):
+    with _alone_in(path.parent) as alone:
         refuse_foreign_file(workspace.engine, spec)
         _settle(path)
-        for left in path.parent.glob(f".{_literally(path.name)}.kanon-*{path.suffix}"):
-            left.unlink(missing_ok=True)  # of a run that was killed: none is under way here but this one
-        hidden = path.with_name(f".{path.name}.kanon-{workspace.run_id}{path.suffix.lower()}")
+        dead = [left for left in _hidden_in(path.parent) if left.name.startswith(f".{path.name}.kanon-")]
+        removed = None
+        if alone and dead:
+            for left in dead:
+                _remove(left)
+            removed = f"removed what {len(dead)} killed run(s) of this release had left beside {path.name}"
+        place = path.with_name(f".{path.name}.kanon-{workspace.run_id}")
         columns = workspace.columns(table)
         try:
+            hidden = _private_directory(place, spec) / f"release{path.suffix.lower()}"
             _write(workspace, table, hidden, spec)
-            yield WrittenFile(path, hidden, {name: column.type for name, column in columns.items()})
+            yield WrittenFile(path, hidden, {name: column.type for name, column in columns.items()}, removed)
         finally:
-            hidden.unlink(missing_ok=True)
+            _remove(place)
+
+
+_HIDDEN = re.compile(r"\..+\.kanon-[0-9a-f]+(\.csv|\.parquet)?")
+
+
+def _hidden_in(directory: Path) -> list[Path]:
+    """What runs write into before they publish, those that are under way among them."""
+    return sorted(path for path in directory.iterdir() if _HIDDEN.fullmatch(path.name) and not path.is_symlink())
+
+
+def _private_directory(place: Path, spec: Spec) -> Path:
+    """A directory that its owner alone can open, from its first moment."""
+    assert spec.release_file is not None
+    try:
+        place.mkdir(0o700)
+    except OSError as error:
+        raise DatabaseError(
+            f"the release cannot be written to {spec.release_file.file}: {error.strerror or type(error).__name__}; "
+            "nothing was published"
+        ) from None
+    return place
+
+
+def _remove(left: Path) -> None:
+    if left.is_dir():
+        shutil.rmtree(left, ignore_errors=True)
+    else:
+        left.unlink(missing_ok=True)
+
+
+def files_left(directory: Path, *, remove: bool) -> list[tuple[Path, float, bool]]:
+    """What runs that were killed while they wrote a file left in a directory: each, since when, and whether it is gone.
+
+    Args:
+        directory: where releases are files.
+        remove: remove it, and bring a release that was published without its manifest to its end.
+
+    Raises:
+        SpecError: there is no such directory, or a run is at work there, or that is not sure.
+    """
+    if not directory.is_dir():
+        raise SpecError(f"--files {directory}: expected a directory")
+    with _alone_in(directory, waits=False) as alone:
+        if not alone:
+            raise SpecError(
+                f"--files {directory}: a run publishes there now, or the directory cannot be locked so that this is "
+                "not known; look again when it has ended"
+            )
+        pending = [path for path in directory.glob(".*.kanon.manifest.json") if not path.is_symlink()]
+        found = [(path, path.lstat().st_mtime) for path in sorted([*_hidden_in(directory), *pending])]
+        for path, _ in found if remove else ():
+            if path in pending:
+                _settle(path.with_name(path.name.removeprefix(".").removesuffix(".kanon.manifest.json")))
+            else:
+                _remove(path)
+        return [(path, since, not path.exists()) for path, since in found]
 
 
 def _settle(path: Path) -> None:
@@ -181,7 +251,7 @@ def _settle(path: Path) -> None:
     pending = _pending_beside(path)
     if pending.exists():
         if path.exists() and _recorded(pending) == _sha256(path):
-            pending.replace(manifest_beside(path))
+            _publish_manifest(pending, path)
         else:
             pending.unlink()
 
@@ -200,31 +270,31 @@ def _write(workspace: Workspace, table: Relation, hidden: Path, spec: Spec) -> N
         ) from None
 
 
-def _literally(name: str) -> str:
-    return re.sub(r"([*?\[])", r"[\1]", name)
-
-
 @contextmanager
-def _alone_in(directory: Path) -> Iterator[None]:
-    """Inside, no other run publishes in a directory; where it cannot be locked, nobody waits."""
+def _alone_in(directory: Path, *, waits: bool = True) -> Iterator[bool]:
+    """Inside, no other run publishes in a directory; whether that is sure, since not every directory can be locked."""
     try:
         import fcntl
     except ImportError:  # Windows
-        yield
+        yield False
         return
+    alone = False
     handle = os.open(directory, os.O_RDONLY)
     try:
         while True:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
+                if not waits:
+                    break
                 checkpoint()
                 time.sleep(_LOOK_AGAIN)
             except OSError:  # such as on a share that has no locks
                 break
             else:
+                alone = True
                 break
-        yield
+        yield alone
     finally:
         os.close(handle)
 
@@ -282,14 +352,17 @@ def publish_file(file: WrittenFile, manifest: Mapping[str, Any]) -> None:
             raise VerificationError(
                 "verification: the written file was changed before it was published; it was removed"
             )
-        with pending.open("w", encoding="utf-8") as out:
+        pending.unlink(missing_ok=True)
+        with private_file(pending) as out:
             json.dump(dict(manifest), out, indent=2, ensure_ascii=False)
             out.write("\n")
             out.flush()
             os.fsync(out.fileno())
+        if file.path.exists():
+            file.hidden.chmod(stat.S_IMODE(file.path.stat().st_mode))
         file.hidden.replace(file.path)
         stands = True
-        pending.replace(manifest_beside(file.path))
+        _publish_manifest(pending, file.path)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         what = "the release stands, and its manifest is not beside it" if stands else "nothing was published"
@@ -297,6 +370,12 @@ def publish_file(file: WrittenFile, manifest: Mapping[str, Any]) -> None:
     finally:
         if not stands:
             pending.unlink(missing_ok=True)
+
+
+def _publish_manifest(pending: Path, path: Path) -> None:
+    """Put a manifest beside its file, for those to read who may read that."""
+    pending.chmod(stat.S_IMODE(path.stat().st_mode))
+    pending.replace(manifest_beside(path))
 
 
 def types_in(path: Path) -> Mapping[str, str]:

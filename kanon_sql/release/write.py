@@ -60,7 +60,8 @@ class Written:
     @property
     def said(self) -> list[str]:
         """All that the user should know about it."""
-        return [*(note for note in (self.note, self.formulas) if note is not None), *self.notes]
+        removed = None if self.file is None else self.file.removed
+        return [*(note for note in (self.note, self.formulas, removed) if note is not None), *self.notes]
 
 
 def beside(release: tuple[str, ...], name: str) -> Relation:

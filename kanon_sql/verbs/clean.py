@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, Literal
 
 from kanon_sql.engines import SCRATCH_TABLE, Engine, Reporter, Workspace, open_workspace
@@ -20,6 +21,7 @@ from kanon_sql.release import (
     Pending,
     Record,
     drop_state,
+    files_left,
     pending_records,
     put_back,
     read_ledger,
@@ -33,6 +35,8 @@ __all__ = ["CleanResult", "ScratchObject", "clean"]
 
 MAX_OBJECTS = 10_000
 """More records than this are an error: no real series of crashes leaves as many."""
+
+_FILE = re.compile(r"\.kanon-([0-9a-f]+)")
 
 _OURS = re.compile(r"kanon_[0-9a-f]+_[a-z0-9_]+")
 
@@ -98,6 +102,7 @@ def clean(
     *,
     drop: bool,
     states: bool = False,
+    files: Path | None = None,
     report: Reporter | None = None,
 ) -> CleanResult:
     """List what interrupted runs left: statements that still run, scratch tables, and releases that are not settled.
@@ -109,12 +114,17 @@ def clean(
             still at work loses its statement and its tables, too.
         states: look for states of releases that grow instead, in the schema, or in ``kanon_state``. Once its state is
             dropped, a release grows no more, and a new one could be compared with it row by row.
+        files: look instead in a directory where releases are files, for what runs left that were killed while they
+            wrote one. They are removed only where it is sure that no run publishes there now.
         report: called with each stage.
 
     Raises:
-        SpecError: the connection is read-only, and dropping was asked for.
+        SpecError: a run publishes in the directory now; or the connection is read-only, and dropping was asked for.
         DatabaseError: the database refused.
     """
+    if files is not None:
+        found = files_left(files, remove=drop)
+        return CleanResult(tuple(_file(*item) for item in found), drop)
     if drop and engine.read_only:
         raise SpecError(f"the connection to {engine.label} is read-only; dropping scratch tables has to write")
     place = parse_table_name(schema) if schema is not None else STATES if states else ()
@@ -128,6 +138,13 @@ def clean(
         workspace.report("dropping scratch tables", None)
         with engine.transaction():
             return CleanResult(tuple(room.objects()), True)
+
+
+def _file(path: Path, since: float, gone: bool) -> ScratchObject:
+    name = _FILE.search(path.name)
+    run_id = "" if name is None else name[1]  # of a manifest that waits for its file there is none in its name
+    moment = datetime.fromtimestamp(since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return ScratchObject(str(path), run_id, moment, "dropped" if gone else "left over")
 
 
 def _states(engine: Engine, schema: tuple[str, ...], *, drop: bool, report: Reporter | None) -> CleanResult:

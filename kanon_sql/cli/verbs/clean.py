@@ -1,6 +1,7 @@
 """``clean``: the scratch tables of killed runs."""
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,6 +20,7 @@ __all__ = ["clean"]
         "kanon-sql clean -d clinic.duckdb",
         "kanon-sql clean -d clinic.duckdb --yes",
         "kanon-sql clean -d clinic.duckdb --state",
+        "kanon-sql clean --files releases --yes",
     )
 )
 def clean(
@@ -36,6 +38,15 @@ def clean(
             "--state", help="Look for states of releases that grow instead, in kanon_state or the --schema named."
         ),
     ] = False,
+    files: Annotated[
+        Path | None,
+        typer.Option(
+            "--files",
+            metavar="DIRECTORY",
+            show_default=False,
+            help="Look in a directory where releases are files, for what interrupted runs left there.",
+        ),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Drop them without asking.")] = False,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
@@ -61,13 +72,13 @@ def clean(
         need_database(database)
         engine = run.connect(database, read_only=not (yes or asks), threads=threads, memory_limit=memory_limit)
         with engine.run(Deadline(timeout)):
-            result = run_clean(engine, schema, drop=False, states=states, report=run.report)
+            result = run_clean(engine, schema, drop=False, states=states, files=files, report=run.report)
             if result.left and asks:
                 run.pause()
                 print_text(clean_text(result))
                 yes = typer.confirm(f"drop {result.left} of them?", err=True)
             if yes and result.left:
-                result = run_clean(engine, schema, drop=True, states=states, report=run.report)
+                result = run_clean(engine, schema, drop=True, states=states, files=files, report=run.report)
         run.close()
         if output is OutputFormat.json:
             print_json(result.to_dict())
