@@ -20,7 +20,7 @@ __all__ = ["clean"]
         "kanon-sql clean -d clinic.duckdb",
         "kanon-sql clean -d clinic.duckdb --yes",
         "kanon-sql clean -d clinic.duckdb --state",
-        "kanon-sql clean --files releases --yes",
+        "kanon-sql clean --files . --yes",
     )
 )
 def clean(
