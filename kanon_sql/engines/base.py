@@ -6,7 +6,6 @@ limit and always counts: the egress meter is the proof that no source row was fe
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -30,6 +29,7 @@ __all__ = [
     "Row",
     "Running",
     "Scratch",
+    "Texts",
 ]
 
 NO_SPACE = "no space is left on the disk that it writes to; free some, and run again"
@@ -47,12 +47,9 @@ Kind = Literal["text", "integer", "decimal", "float", "date", "timestamp", "mome
 type are compared as text; those of an ``ambiguous`` one cannot be: different ones may have one text."""
 
 
-_SEVERAL_TEXTS = re.compile(
-    r"INTERVAL|JSON"  # 1 day and 24 hours; 5 and 5.0
-    r"|\b(?!(?:INT4|INT8|DATE|TS|TSTZ)(?:MULTI)?RANGE\b)\w+RANGE\b"
-    r"|FLOAT|DOUBLE|REAL|NUMERIC|BPCHAR|COMPOSITE",  # in arrays and structs: by themselves these are numbers and texts
-    re.IGNORECASE,
-)
+Texts = Literal["one", "several", "items"]
+"""How a value is written: in ``one`` way, which no other value has; or equal values in ``several`` ways, such as 1 day
+and 24 hours; or as a list of ``items``, of which two values may have some in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +61,19 @@ class Column:
         type: the engine's name of its type.
         kind: the kind of value.
         scale: digits after the point that its text has, where the engine does not keep them with the value.
+        texts: how a value is written, where that does not follow from the kind.
     """
 
     name: str
     type: str
     kind: Kind
     scale: int | None = None
+    texts: Texts | None = None
 
     @property
-    def has_several_texts(self) -> bool:
-        """Whether equal values of its type may be written in several ways, such as 1 day and 24 hours."""
-        if self.kind == "text":
-            return self.type.upper() == "JSON"
-        return self.kind == "other" and _SEVERAL_TEXTS.search(self.type) is not None
+    def written(self) -> Texts:
+        """How a value is written; of types that no list names, equal values are taken to have several texts."""
+        return self.texts or ("several" if self.kind in ("other", "ambiguous") else "one")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +22,7 @@ from kanon_sql.engines.base import (
     Row,
     Running,
     Scratch,
+    Texts,
 )
 from kanon_sql.engines.clickhouse_settings import SETTINGS, assigned
 from kanon_sql.engines.clickhouse_tables import (
@@ -33,6 +35,7 @@ from kanon_sql.engines.clickhouse_tables import (
 from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.said import without_values
 from kanon_sql.engines.session import TAG, SessionEngine
+from kanon_sql.engines.type_names import TypeName, parsed_type
 from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql import RENAMING, Statement, dialect_named
 
@@ -214,7 +217,11 @@ class ClickHouseEngine(SessionEngine):
         self.meter.count(Statement("columns", sql, users=relation, quoted=self.dialect.quoted))
         rows = [tuple(row) for row in self._client.query(self._tagged(sql), settings=self._sent()).result_rows]
         self.meter.count_rows(rows)
-        return [Column(str(row[0]), str(row[1]), _kind(str(row[1]))) for row in rows]
+        return [
+            Column(str(name), str(shown), kind, texts=texts)
+            for name, shown, *_ in rows
+            for kind, texts in (_told_of(str(shown)),)
+        ]
 
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
         """Case counts; a temporary table hides the one in the database."""
@@ -370,23 +377,45 @@ def _first_sentence(text: str) -> str:
     return re.split(r"\.? In scope |: [Ww]hile |\. \(|\s\(", text)[0].strip()
 
 
-_WRAPPED = re.compile(r"(?:Nullable|LowCardinality|SimpleAggregateFunction\(\w+,)\s*\(?(.*)\)$")
+_LEAVES: dict[str, tuple[Kind, Texts]] = {
+    **{f"{sign}Int{bits}": ("integer", "one") for sign in ("", "U") for bits in (8, 16, 32, 64, 128, 256)},
+    **dict.fromkeys(("Decimal", "Decimal32", "Decimal64", "Decimal128", "Decimal256"), ("decimal", "one")),
+    **dict.fromkeys(("Float32", "Float64", "BFloat16"), ("float", "one")),
+    **dict.fromkeys(("String", "FixedString", "Enum8", "Enum16"), ("text", "one")),
+    **dict.fromkeys(("Date", "Date32"), ("date", "one")),
+    **dict.fromkeys(("DateTime", "DateTime64"), ("timestamp", "one")),
+    "Bool": ("boolean", "one"),
+    **dict.fromkeys(("UUID", "IPv4", "IPv6", "Time", "Time64", "Nothing"), ("other", "one")),
+    **dict.fromkeys((f"Interval{unit}second" for unit in ("Nano", "Micro", "Milli")), ("other", "one")),
+    **dict.fromkeys(
+        (f"Interval{unit}" for unit in ("Second", "Minute", "Hour", "Day", "Week", "Month", "Quarter", "Year")),
+        ("other", "one"),
+    ),
+    **dict.fromkeys(("Point", "Ring", "LineString", "MultiLineString", "Polygon", "MultiPolygon"), ("other", "items")),
+    **dict.fromkeys(("MultiPoint", "QBit"), ("other", "items")),
+}
+"""What is told of types. Of others, such as Variant and JSON, different values may have one text: 1 and 1.0."""
 
-_KINDS: tuple[tuple[str, Kind], ...] = (
-    (r".*\b(Variant\(|Dynamic\b)", "ambiguous"),  # the number 1 and the text 1
-    (r"U?Int\d+$", "integer"),
-    (r"Decimal", "decimal"),
-    (r"B?Float\d+$", "float"),
-    (r"String$|FixedString\(|Enum(8|16)?\(", "text"),
-    (r"Date(32)?$", "date"),
-    (r"DateTime(64)?\([^']*'(?!UTC')", "moment"),  # with a zone; without one it is UTC here
-    (r"DateTime", "timestamp"),
-    (r"Bool$", "boolean"),
-)
+_CONTAINERS = ("Array", "Tuple", "Map", "Nested")
+
+_AMBIGUOUS: tuple[Kind, Texts] = ("ambiguous", "several")
 
 
-def _kind(type_name: str) -> Kind:
-    """The kind of a type, what wraps it taken off."""
-    while (wrapped := _WRAPPED.fullmatch(type_name)) is not None:
-        type_name = wrapped.group(1).strip()
-    return next((kind for pattern, kind in _KINDS if re.match(pattern, type_name)), "other")
+@lru_cache(maxsize=500)
+def _told_of(type_name: str) -> tuple[Kind, Texts]:
+    """The kind of the values of a type, and how they are written."""
+    parsed = parsed_type(type_name, backslash=True)
+    return _AMBIGUOUS if parsed is None else _told(parsed)
+
+
+def _told(of: TypeName) -> tuple[Kind, Texts]:
+    if of.name in ("Nullable", "LowCardinality", "SimpleAggregateFunction") and of.arguments:
+        return _told(of.arguments[-1])
+    if of.name in _CONTAINERS:
+        parts = [_told(part.of_field()) for part in of.arguments]
+        # In the night when clocks go back two moments are written in one way.
+        return _AMBIGUOUS if any(kind in ("ambiguous", "moment") for kind, _ in parts) else ("other", "items")
+    if of.name in ("DateTime", "DateTime64"):  # with a zone; without one it is UTC here
+        zones = [part.name for part in of.arguments if part.name.startswith("'")]
+        return ("moment", "one") if zones and zones != ["'UTC'"] else ("timestamp", "one")
+    return _LEAVES.get(of.name, _AMBIGUOUS)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
 from kanon_sql.engines.databases import cloud_label, database_kind
-from kanon_sql.engines.duckdb_catalog import kind_of, relation_query, view_query
+from kanon_sql.engines.duckdb_catalog import relation_query, told_of, view_query
 from kanon_sql.engines.duckdb_errors import duckdb_error
 from kanon_sql.engines.duckdb_macros import Macros
 from kanon_sql.engines.files import AttachedLakes, file_parts, file_reader, no_table_but_file
@@ -263,7 +263,7 @@ class DuckDBEngine(SessionEngine):
         self.meter.count(statement)
         rows = self._execute(self._parsed(self._tagged(statement.sql))).fetchall()
         self.meter.count_rows(rows)
-        return [Column(row[0], row[1], kind_of(row[1])) for row in rows]
+        return [Column(name, shown, kind, texts=texts) for name, shown, *_ in rows for kind, texts in (told_of(shown),)]
 
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
         row = self._row_of(parts)

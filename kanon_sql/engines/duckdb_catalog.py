@@ -6,31 +6,38 @@ in the same way.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from string import ascii_uppercase
 
-from kanon_sql.engines.base import Kind
+from kanon_sql.engines.base import Kind, Texts
+from kanon_sql.engines.type_names import TypeName, parsed_type
 from kanon_sql.sql import literal
 
-__all__ = ["kind_of", "relation_query", "view_query"]
+__all__ = ["relation_query", "told_of", "view_query"]
 
 _CAPITALS = literal(ascii_uppercase)
 _DEFAULT_SCHEMAS = "('main', 'public')"
 """Of a database of DuckDB or SQLite, and of PostgreSQL."""
 
-_KINDS: tuple[tuple[str, Kind], ...] = (
-    (r".*\b(UNION\(|VARIANT\b)", "ambiguous"),  # the number 1 and the text 1
-    (r"(TINY|SMALL|BIG|HUGE|U\w*)?(INT|INTEGER)$|U?(TINY|SMALL|BIG|HUGE)INT$|UINTEGER$", "integer"),
-    (r"DECIMAL", "decimal"),
-    (r"FLOAT|DOUBLE|REAL", "float"),
-    (r"VARCHAR$|ENUM", "text"),
-    (r"DATE$", "date"),
-    (r"TIMESTAMP.*(ZONE|TZ)", "moment"),
-    (r"TIMESTAMP", "timestamp"),
-    (r"BOOLEAN$", "boolean"),
-)
+_LEAVES: dict[str, tuple[Kind, Texts]] = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"), ("integer", "one")),
+    **dict.fromkeys(("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"), ("integer", "one")),
+    "DECIMAL": ("decimal", "one"),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), ("float", "one")),
+    **dict.fromkeys(("VARCHAR", "ENUM"), ("text", "one")),
+    "DATE": ("date", "one"),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), ("timestamp", "one")),
+    **dict.fromkeys(("TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS"), ("moment", "one")),
+    "BOOLEAN": ("boolean", "one"),
+    **dict.fromkeys(("BIGNUM", "VARINT", "BIT", "BLOB", "UUID", '"NULL"'), ("other", "one")),
+    **dict.fromkeys(("TIME", "TIME_NS", "TIME WITH TIME ZONE"), ("other", "one")),
+    "INTERVAL": ("other", "several"),
+    "JSON": ("other", "items"),
+}
+"""What is told of types. Of others, such as UNION and VARIANT, different values may have one text: 1 and '1'."""
+
+_AMBIGUOUS: tuple[Kind, Texts] = ("ambiguous", "several")
 
 
 def relation_query(parts: Sequence[str]) -> str:
@@ -81,9 +88,15 @@ def _is(column: str, name: str) -> str:
 
 
 @lru_cache(maxsize=500)
-def kind_of(type_name: str) -> Kind:
-    """The kind of the values of a type."""
-    for pattern, kind in _KINDS:
-        if re.match(pattern, type_name) and (kind == "ambiguous" or not type_name.endswith("]")):
-            return kind
-    return "other"
+def told_of(type_name: str) -> tuple[Kind, Texts]:
+    """The kind of the values of a type, and how they are written."""
+    parsed = parsed_type(type_name, backslash=False)
+    return _AMBIGUOUS if parsed is None else _told(parsed)
+
+
+def _told(of: TypeName) -> tuple[Kind, Texts]:
+    if of.is_array or of.name in ("STRUCT", "TUPLE", "MAP"):
+        fields = of.name == "STRUCT"
+        parts = [_told(part.of_field() if fields else part) for part in of.arguments]
+        return _AMBIGUOUS if any(kind == "ambiguous" for kind, _ in parts) else ("other", "items")
+    return _LEAVES.get(of.name, _AMBIGUOUS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from kanon_sql.engines.base import NO_MEMORY, Column, Deadline, Estimate, Meter, Row, Running, Scratch
 from kanon_sql.engines.reads import Stored
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from kanon_sql.engines.backends import Backend
 
 __all__ = ["RelationalEngine"]
+
+Described = TypeVar("Described")
 
 PAUSE = 0.1
 """Seconds between two tries of a statement that waits for another connection."""
@@ -157,9 +159,13 @@ class RelationalEngine(SessionEngine):
 
     def describe_cursor(self, sql: str) -> Any:
         """The driver's description of a query's columns."""
+        return self.described_by(sql, lambda cursor: cursor.description)
+
+    def described_by(self, sql: str, ask: Callable[[Any], Described]) -> Described:
+        """What a driver's cursor tells of a query."""
         self.meter.count(Statement("columns", sql, users=sql))
         with self._connection.exec_driver_sql(self._tagged(sql)) as result:
-            return result.cursor.description
+            return ask(result.cursor)
 
     def _describe(self, relation: str) -> list[Column]:
         return self.backend.columns(self, relation)

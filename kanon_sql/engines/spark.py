@@ -177,7 +177,7 @@ class SparkEngine(SessionEngine):
         sql = f"SELECT * FROM {relation} AS kanon_relation"
         self.meter.count(Statement("columns", sql, users=relation, quoted=self.dialect.quoted))
         schema = self._call(lambda: self._session.sql(self._tagged(sql)).schema)
-        return [Column(field.name, *_type(field.dataType)) for field in schema.fields]
+        return [_column(field.name, field.dataType) for field in schema.fields]
 
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
         """A temporary view hides the table in the schema."""
@@ -337,11 +337,12 @@ _KINDS: Mapping[str, Kind] = {
     "ByteType": "integer", "ShortType": "integer", "IntegerType": "integer", "LongType": "integer",
     "DecimalType": "decimal", "FloatType": "float", "DoubleType": "float",
     "StringType": "text", "CharType": "text", "VarcharType": "text",
-    **dict.fromkeys(("ArrayType", "MapType", "StructType", "VariantType"), "ambiguous"),  # texts are not quoted there
     "DateType": "date", "TimestampType": "moment", "TimestampNTZType": "timestamp", "BooleanType": "boolean",
+    **dict.fromkeys(("BinaryType", "TimeType", "NullType", "DayTimeIntervalType", "YearMonthIntervalType"), "other"),
 }  # fmt: skip
+"""Of other types different values may have one text: in lists, maps and structures texts are not quoted."""
 
 
-def _type(data_type: Any) -> tuple[str, Kind]:
-    """A type's name and its kind."""
-    return str(data_type.simpleString()).upper(), _KINDS.get(type(data_type).__name__, "other")
+def _column(name: str, data_type: Any) -> Column:
+    kind = _KINDS.get(type(data_type).__name__, "ambiguous")
+    return Column(name, str(data_type.simpleString()).upper(), kind, texts="several" if kind == "ambiguous" else "one")

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.sql import Relation, Sql, exact_float, exact_text, exact_time, identifier, slot
+from kanon_sql.sql import Relation, Sql, exact_float, exact_padded, exact_text, exact_time, identifier, slot
 
 __all__ = ["exact_texts", "exact_value", "forms_of", "refuse_blank_ends", "refuse_mixed_forms", "refuse_several_texts"]
 
@@ -173,6 +173,8 @@ def exact_value(column: Column, table: str) -> Sql:
             "one; cast the column or take its parts in a source query"
         )
     name = Sql(f"{identifier(table)}.{identifier(column.name)}")
+    if column.kind == "text" and column.written == "several":
+        return exact_padded(name)
     if column.kind in ("text", "other"):
         return exact_text(Sql(f"CAST({name} AS VARCHAR)"))
     if column.kind in ("date", "timestamp", "moment"):
@@ -181,10 +183,11 @@ def exact_value(column: Column, table: str) -> Sql:
 
 
 def refuse_several_texts(columns: Mapping[str, Column], names: Iterable[str | None], why: str) -> None:
-    """Refuse to count different values of types whose equal values may be written in several ways.
+    """Refuse to count different values of a type unless each is known to be written in one way.
 
-    Values of these types are compared as text: as quasi-identifiers they only make classes smaller, but two texts of
-    one value would count as two sensitive values, or as two persons.
+    Values of other types are compared as text: as quasi-identifiers they only make classes smaller, but two texts of
+    one value would count as two sensitive values, or as two persons. Lists are refused as well: ``[flu, hiv]``,
+    ``[hiv, flu]`` and ``[flu]`` are three values, and all of them say flu.
 
     Args:
         columns: of a table, by name.
@@ -196,11 +199,18 @@ def refuse_several_texts(columns: Mapping[str, Column], names: Iterable[str | No
     """
     for name in names:
         column = None if name is None else columns.get(name)
-        if column is not None and column.has_several_texts:
+        if column is None or column.written == "one":
+            continue
+        if column.written == "items":
             raise UnsupportedError(
-                f"{column.name}: equal values of type {column.type} may be written in several ways, and would count as "
-                f"several for {why}; cast the column in a source query, for example to a number"
+                f"{column.name}: a value of type {column.type} may hold several items, and values that have some in "
+                f"common would count as different ones for {why}; make a row of each item in a source query, with the "
+                "person as the unit, or take one item or part of it as the column"
             )
+        raise UnsupportedError(
+            f"{column.name}: equal values of type {column.type} may be written in several ways, and would count as "
+            f"several for {why}; cast the column in a source query, for example to a number or a text"
+        )
 
 
 def exact_texts(columns: Sequence[Column], table: str) -> list[Sql]:

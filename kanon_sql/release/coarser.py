@@ -8,7 +8,7 @@ value that some have in one class, and the others in another, is everybody's in 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import VerificationError
@@ -127,7 +127,7 @@ def coarser_labels(
     apart = workspace.apart("standing_")
     raw = apart.table("raw")
     stored = {
-        f"q{index}": Column(f"c{state.position[name]}", columns[name].type, columns[name].kind, columns[name].scale)
+        f"q{index}": replace(columns[name], name=f"c{state.position[name]}")
         for index, name in enumerate(spec.quasi_identifiers)
     }
     values = [exact_value(column, "kanon_source") for column in stored.values()]
@@ -162,7 +162,7 @@ def standing_rows(
         changes: what becomes of rows that were released, where some leave now.
     """
     target, batch, names = workspace.table("standing"), free_name("kanon_batch", columns), list(state.columns)
-    stored = [Column(f"c{number}", columns[name].type, columns[name].kind) for number, name in enumerate(names)]
+    stored = [replace(columns[name], name=f"c{number}") for number, name in enumerate(names)]
     workspace.execute(
         "release/state/standing",
         target=target,

@@ -13,7 +13,7 @@ was released once is never taken for what was not.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import SpecError, VerificationError
@@ -206,13 +206,10 @@ def departures_of(
     names, labelled = list(state.columns), list(spec.quasi_identifiers)
 
     def exact(table: str) -> list[Sql]:
-        return [
-            exact_value(Column(f"c{number}", columns[name].type, columns[name].kind, columns[name].scale), table)
-            for number, name in enumerate(names)
-        ]
+        return [exact_value(replace(columns[name], name=f"c{number}"), table) for number, name in enumerate(names)]
 
     def texts(table: str) -> list[Sql]:
-        own = [Column(f"c{number}", columns[name].type, columns[name].kind) for number, name in enumerate(names)]
+        own = [replace(columns[name], name=f"c{number}") for number, name in enumerate(names)]
         return exact_texts(own, table)
 
     made = {
@@ -280,7 +277,7 @@ def departures_of(
     numbers = state.position
     labels = [exact_value(Column(f"l{index}", "VARCHAR", "text"), "going") for index, _ in enumerate(labelled)]
     others = [
-        exact_value(Column(f"c{numbers[name]}", columns[name].type, columns[name].kind, columns[name].scale), "going")
+        exact_value(replace(columns[name], name=f"c{numbers[name]}"), "going")
         for name in released_columns(spec, state)[len(labelled) :]
     ]
     shown = [*labels, *others]

@@ -7,7 +7,7 @@ requirements without those that stand. A reader who subtracts one version from t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql.engines import Column, Workspace
@@ -147,7 +147,7 @@ def day_of(
 
 
 def _called(column: Column, name: str) -> Column:
-    return Column(name, column.type, column.kind, column.scale)
+    return replace(column, name=name)
 
 
 def protects_values(spec: Spec) -> bool:

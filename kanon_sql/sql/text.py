@@ -22,6 +22,7 @@ __all__ = [
     "any_of",
     "called",
     "exact_float",
+    "exact_padded",
     "exact_text",
     "exact_time",
     "grouped",
@@ -43,7 +44,7 @@ __all__ = [
 ANY_RUN = "kanon_00000000_"
 """Stands for what a run's scratch names begin with while a statement is compiled."""
 
-MARKS = ("number", "time", "day", "fraction", "scaled", "unscaled", "draw", "sorted")
+MARKS = ("number", "time", "day", "fraction", "scaled", "unscaled", "draw", "sorted", "padded")
 """Collations that no engine has: a template marks with them what some dialects write in another way."""
 
 
@@ -211,6 +212,11 @@ def exact_float(expression: Sql) -> Sql:
     Two of them in a class would look like two different sensitive values. A mark like that of :func:`exact_text`.
     """
     return Sql(f'{expression} COLLATE "number"')
+
+
+def exact_padded(expression: Sql) -> Sql:
+    """Text with the blanks at its end, where casts take them off. A mark like that of :func:`exact_text`."""
+    return Sql(f'{expression} COLLATE "padded"')
 
 
 def exact_time(expression: Sql, *, day: bool) -> Sql:

@@ -20,7 +20,7 @@ from kanon_sql.frequency import (
     value_facts_of,
     with_hierarchy,
 )
-from kanon_sql.hierarchies import exact_value, refuse_mixed_forms
+from kanon_sql.hierarchies import exact_value, refuse_mixed_forms, refuse_several_texts
 from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Sql, source_relation
@@ -87,6 +87,7 @@ def columns_of_source(workspace: Workspace, spec: Spec, needed: list[str]) -> di
                 "that the table was made from"
             )
     found = {name: originals[name] for name in needed}
+    refuse_several_texts(found, needed, "a requirement")
     refuse_mixed_forms(workspace, source_relation(), found)
     return found
 

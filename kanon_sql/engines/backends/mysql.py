@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MODE", "MariaDBBackend", "MySQLBackend"]
 
+_JSON = 245
+
 _TYPES: dict[int, tuple[str, Kind]] = {
     0: ("DECIMAL", "decimal"),
     1: ("TINYINT", "integer"),
@@ -35,21 +37,52 @@ _TYPES: dict[int, tuple[str, Kind]] = {
     12: ("DATETIME", "timestamp"),
     13: ("YEAR", "integer"),
     16: ("BIT", "other"),
-    245: ("JSON", "text"),
+    _JSON: ("JSON", "text"),
     246: ("DECIMAL", "decimal"),
     **dict.fromkeys((249, 250, 251, 252), ("TEXT", "text")),
     253: ("VARCHAR", "text"),
     254: ("CHAR", "text"),
 }
-"""The protocol's type codes; what is missing is ``other``."""
+"""The protocol's type codes. A type that is missing may have no text of its own."""
 
 
-def _type(described: Sequence[Any]) -> tuple[str, Kind]:
-    """A column's type and kind, as a driver describes it; a decimal with its digits, where the driver says them."""
-    name, kind = _TYPES.get(described[1], ("OTHER", "other"))
-    digits = described[4:6]
-    says = kind == "decimal" and all(isinstance(number, int) for number in digits)
-    return f"{name}({digits[0]}, {digits[1]})" if says else name, kind
+_ONE_TEXT = (11, 16)
+"""Times and bits. Of other types of no kind of their own, such as geometries, too little is known."""
+
+_BLOBS, _BINARY, _SET, _LONGEST, _BYTES = (249, 250, 251, 252), 128, 2048, 2**32 - 1, 63
+"""Types of long texts; flags of a column; and what the longest text may have in bytes; the charset of bytes."""
+
+
+def _column(described: Sequence[Any], flags: int | None) -> Column:
+    """A column, as a driver describes it; a decimal with its digits, where the driver says them.
+
+    MariaDB's JSON is a LONGTEXT with a collation that ends with ``_bin``, and that is all that the protocol says.
+
+    Args:
+        described: an item of the driver's description: the name, the type's code, sizes and digits.
+        flags: those that the protocol has of the column; None where the driver does not hand them out.
+    """
+    number, size, digits = described[1], described[3], described[4:6]
+    name, kind = _TYPES.get(number, ("OTHER", "ambiguous"))
+    is_long = number in _BLOBS and size is not None and int(size) >= _LONGEST
+    if number == _JSON or (is_long and (flags is None or flags & _BINARY)):
+        return Column(str(described[0]), "JSON" if number == _JSON else "LONGTEXT or JSON", kind, texts="items")
+    if flags is not None and flags & _SET:
+        return Column(str(described[0]), "SET", kind, texts="items")
+    if kind == "decimal" and all(isinstance(digit, int) for digit in digits):
+        name = f"{name}({digits[0]}, {digits[1]})"
+    return Column(str(described[0]), name, kind, texts="one" if number in _ONE_TEXT else None)
+
+
+def _flags(cursor: Any) -> Sequence[int | None]:
+    """Each column's flags, where PyMySQL, mysqlclient or MySQL's own driver has them."""
+    fields = getattr(getattr(cursor, "_result", None), "fields", None)
+    if fields is not None and all(hasattr(field, "flags") for field in fields):
+        return [int(field.flags) & ~(_BINARY if field.charsetnr == _BYTES else 0) for field in fields]
+    flags = getattr(cursor, "description_flags", None)
+    if flags is not None:
+        return [int(flag) for flag in flags]
+    return [item[7] if len(item) > 7 and isinstance(item[7], int) else None for item in cursor.description]
 
 
 MODE = "STRICT_ALL_TABLES,ALLOW_INVALID_DATES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_UNSIGNED_SUBTRACTION"
@@ -207,8 +240,9 @@ class MariaDBBackend(Backend):
 
     def columns(self, engine: RelationalEngine, relation: str) -> list[Column]:
         """From the driver's description of a query that reads nothing."""
-        description = engine.describe_cursor(f"SELECT * FROM {relation} AS kanon_relation LIMIT 0")
-        return [Column(str(item[0]), *_type(item)) for item in description]
+        query = f"SELECT * FROM {relation} AS kanon_relation LIMIT 0"
+        found = engine.described_by(query, lambda cursor: list(zip(cursor.description, _flags(cursor), strict=True)))
+        return [_column(*item) for item in found]
 
     def find(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Found | None:
         """In the catalog, whose own comparison ignores letter case even where names do not."""

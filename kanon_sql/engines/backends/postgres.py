@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.backends import postgres_catalog as catalog
 from kanon_sql.engines.backends.base import Backend, Found
-from kanon_sql.engines.base import NO_MEMORY, NO_SPACE, Capabilities, Column, Estimate, Kind, Running
+from kanon_sql.engines.base import NO_MEMORY, NO_SPACE, Capabilities, Column, Estimate, Kind, Running, Texts
 from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.said import without_values
 from kanon_sql.errors import DatabaseError, SpecError
@@ -32,7 +32,21 @@ _KINDS: dict[int, Kind] = {
     1114: "timestamp",
     1184: "moment",
     16: "boolean",
+    **dict.fromkeys((17, 26, 27, 28, 29, 5069, 3220, 829, 774, 869, 650, 790, 2950), "other"),
+    **dict.fromkeys((1083, 1266, 1560, 1562), "other"),
+    **dict.fromkeys((3904, 3926, 3912, 3908, 3910), "other"),
 }
+"""Types of which equal values have one text. Of no kind of their own: bytes, numbers of rows and transactions,
+addresses, money, uuid; times and bits; ranges of integers, dates and timestamps."""
+
+_ITEMS = frozenset("Acm")
+"""Arrays, rows and multiranges."""
+
+_LISTS = (114, 3802, 142, 3614, 22, 30)
+"""json, jsonb, xml, tsvector and vectors of numbers: they hold several values."""
+
+_PADDED = "BPCHAR"
+"""Of no length: its values may end with blanks, which its own comparison and its casts do not see."""
 
 
 SETTINGS = {
@@ -297,19 +311,10 @@ class PostgresBackend(Backend):
     def columns(self, engine: RelationalEngine, relation: str) -> list[Column]:
         """From the driver's description of a query that reads nothing."""
         description = engine.describe_cursor(f"SELECT * FROM {relation} AS kanon_relation LIMIT 0")
-        loose: set[int] = set()
-        composite: set[int] = set()
-        if any(item.type_code >= 16384 for item in description):
-            loose = {int(number) for (number,) in engine._rows(catalog.LOOSE_TYPES, _MANY)}
-            composite = {int(number) for (number,) in engine._rows(catalog.COMPOSITE_TYPES, _MANY)}
-        return [
-            Column(
-                item.name,
-                "COMPOSITE" if item.type_code in composite else item.type_display.upper(),
-                "ambiguous" if item.type_code in loose else _KINDS.get(item.type_code, "other"),
-            )
-            for item in description
-        ]
+        others = {item.type_code for item in description} - _KINDS.keys()
+        rows = engine._rows(catalog.types_by_parts(others), _MANY) if others else []
+        told = {int(number): _told(int(number), *rest) for number, *rest in rows}
+        return [_column(item.name, item.type_display.upper(), item.type_code, told) for item in description]
 
     def find(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Found | None:
         """As PostgreSQL itself resolves the name: case counts, and the search path decides."""
@@ -421,6 +426,24 @@ class PostgresBackend(Backend):
                 rights = ("SELECT, INSERT, DELETE" if writes else "SELECT", "USAGE, CREATE" if writes else "USAGE")
                 return what.format(name=name, role=role, on_table=rights[0], on_schema=rights[1])
         return ""
+
+
+def _told(number: int, what: str, made: int, unclear: int) -> tuple[Kind, Texts]:
+    """The kind of a type of the catalog, and how its values are written; see :func:`catalog.types_by_parts`."""
+    if made or unclear:
+        return "ambiguous", "several"
+    if what in _ITEMS or number in _LISTS:
+        return "other", "items"
+    return "other", "one" if what == "e" else "several"
+
+
+def _column(name: str, shown: str, number: int, told: Mapping[int, tuple[Kind, Texts]]) -> Column:
+    """A column by its type's name and number."""
+    if number in _KINDS:
+        kind = _KINDS[number]
+        return Column(name, shown, kind, texts="several" if shown == _PADDED else "one")
+    kind, texts = told.get(number, ("ambiguous", "several"))
+    return Column(name, shown, kind, texts=texts)
 
 
 _POLICY = (

@@ -14,8 +14,6 @@ from kanon_sql.sql import literal
 __all__ = [
     "ADDED_CASTS",
     "CANCELLING",
-    "COMPOSITE_TYPES",
-    "LOOSE_TYPES",
     "RUN",
     "RUNNING",
     "TYPES_OF_THE_SESSION",
@@ -24,6 +22,7 @@ __all__ = [
     "never_analyzed",
     "routines",
     "stored",
+    "types_by_parts",
     "volatile_by_name",
     "volatile_in",
 ]
@@ -31,13 +30,13 @@ __all__ = [
 _OPERATORS = ("=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "&", "||", "~", "!~", "~~", "!~~", "^")
 
 _FUNCTIONS = (
-    "abs", "array_agg", "bpchar", "btrim", "ceil", "char_length", "character_length", "concat", "convert_to",
-    "count", "date", "date_part", "date_trunc", "decode", "dense_rank", "div", "encode", "exp", "extract", "float4",
-    "float8", "floor", "generate_series", "int2", "int4", "int8", "interval", "lag", "lead", "left", "length", "ln",
-    "log", "lower", "ltrim", "max", "md5", "min", "mod", "numeric", "overlay", "position", "power", "random", "rank",
-    "repeat", "replace", "right", "round", "row_number", "rtrim", "sha256", "strpos", "substr", "substring", "sum",
-    "text", "timestamp", "timestamptz", "timezone", "to_char", "translate", "trim", "trunc", "unnest", "upper",
-    "varchar",
+    "abs", "array_agg", "bpchar", "bpcharout", "btrim", "ceil", "char_length", "character_length", "concat",
+    "convert_to", "count", "date", "date_part", "date_trunc", "decode", "dense_rank", "div", "encode", "exp",
+    "extract", "float4", "float8", "floor", "generate_series", "int2", "int4", "int8", "interval", "lag", "lead",
+    "left", "length", "ln", "log", "lower", "ltrim", "max", "md5", "min", "mod", "numeric", "overlay", "position",
+    "power", "random", "rank", "repeat", "replace", "right", "round", "row_number", "rtrim", "sha256", "strpos",
+    "substr", "substring", "sum", "text", "textin", "timestamp", "timestamptz", "timezone", "to_char", "translate",
+    "trim", "trunc", "unnest", "upper", "varchar",
 )  # fmt: skip
 """Functions of PostgreSQL's that our SQL calls, some by a syntax of their own."""
 
@@ -166,22 +165,41 @@ TYPES_OF_THE_SESSION = (
 )
 """Temporary tables and types under names of PostgreSQL's types, which are sought there first."""
 
-LOOSE_TYPES = (
-    f"SELECT castsource::bigint FROM pg_catalog.pg_cast WHERE castfunc <> 0 AND castsource >= {_BUILT_IN} "
-    "AND casttarget IN ('pg_catalog.text'::pg_catalog.regtype, 'pg_catalog.varchar'::pg_catalog.regtype, "
-    "'pg_catalog.bpchar'::pg_catalog.regtype)"
+
+def types_by_parts(numbers: Iterable[int]) -> str:
+    """The query of what types are made of: a row each, with its number, a letter for what it is, and two counts.
+
+    The letter is that of ``typtype``, with ``A`` for arrays. The first count is of functions of somebody's that make
+    its text, so that different values may have one; the second of parts, down to the bottom of domains, arrays, rows
+    and ranges, whose text is a name that several routines have.
+
+    Args:
+        numbers: of the types, in the catalog.
+    """
+    listed = ", ".join(map(str, sorted(numbers)))
+    return f"""
+WITH RECURSIVE part (type, number) AS (
+    SELECT given.oid, given.oid FROM pg_catalog.pg_type AS given WHERE given.oid IN ({listed})
+    UNION
+    SELECT part.type, held.number
+    FROM part
+    JOIN pg_catalog.pg_type AS own ON own.oid = part.number
+    CROSS JOIN LATERAL (
+        SELECT own.typbasetype WHERE own.typtype = 'd'
+        UNION ALL SELECT own.typelem WHERE own.typcategory = 'A' AND own.typelem <> 0
+        UNION ALL SELECT spans.rngsubtype FROM pg_catalog.pg_range AS spans WHERE spans.rngtypid = own.oid
+        UNION ALL SELECT field.atttypid FROM pg_catalog.pg_attribute AS field
+            WHERE own.typtype = 'c' AND field.attrelid = own.typrelid AND field.attnum > 0 AND NOT field.attisdropped
+    ) AS held (number)
 )
-"""Types of somebody's whose texts a function of theirs makes, so that different values may have one."""
-
-
-_OF_PARTS = "('c', 'r', 'm')"
-
-COMPOSITE_TYPES = (
-    f"SELECT own.oid::bigint FROM pg_catalog.pg_type AS own LEFT JOIN pg_catalog.pg_type AS item "
-    f"ON item.oid = own.typelem WHERE own.oid >= {_BUILT_IN} "
-    f"AND (own.typtype IN {_OF_PARTS} OR item.typtype IN {_OF_PARTS})"
-)
-"""Somebody's rows and ranges, and arrays of them: what is in them may be equal and have several texts."""
+SELECT own.oid::bigint, CASE own.typcategory WHEN 'A' THEN 'A' ELSE own.typtype::pg_catalog.text END,
+    (SELECT pg_catalog.count(*) FROM pg_catalog.pg_cast AS made WHERE made.castsource = own.oid
+        AND made.castfunc <> 0 AND made.castsource >= {_BUILT_IN} AND made.casttarget IN (
+            'pg_catalog.text'::pg_catalog.regtype, 'pg_catalog.varchar'::pg_catalog.regtype,
+            'pg_catalog.bpchar'::pg_catalog.regtype)),
+    (SELECT pg_catalog.count(*) FROM part WHERE part.type = own.oid AND part.number IN
+        ('pg_catalog.regproc'::pg_catalog.regtype, 'pg_catalog.regoper'::pg_catalog.regtype))
+FROM pg_catalog.pg_type AS own WHERE own.oid IN ({listed})"""
 
 
 def stored(relation: str) -> str:

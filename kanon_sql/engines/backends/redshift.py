@@ -17,7 +17,7 @@ __all__ = ["RedshiftBackend"]
 _TYPES = {
     16: "BOOLEAN", 20: "BIGINT", 21: "SMALLINT", 23: "INTEGER", 25: "TEXT", 700: "REAL", 701: "FLOAT8",
     1042: "CHAR", 1043: "VARCHAR", 1082: "DATE", 1114: "TIMESTAMP", 1184: "TIMESTAMP WITH TIME ZONE", 1700: "NUMERIC",
-    4000: "SUPER",
+    18: "CHAR", 19: "VARCHAR", 1083: "TIME", 4000: "SUPER", 6551: "VARBYTE",
 }  # fmt: skip
 """The protocol's type number -> type name."""
 

@@ -18,7 +18,8 @@ __all__ = ["SnowflakeBackend"]
 
 _TYPES = {
     0: "NUMBER", 1: "FLOAT", 2: "TEXT", 3: "DATE", 4: "TIMESTAMP", 5: "VARIANT", 6: "TIMESTAMP WITH TIME ZONE",
-    7: "TIMESTAMP WITH TIME ZONE", 8: "TIMESTAMP_NTZ", 13: "BOOLEAN",
+    7: "TIMESTAMP WITH TIME ZONE", 8: "TIMESTAMP_NTZ", 9: "OBJECT", 10: "ARRAY", 11: "BINARY", 12: "TIME",
+    13: "BOOLEAN",
 }  # fmt: skip
 """The driver's type code -> type name."""
 

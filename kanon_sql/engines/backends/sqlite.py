@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from kanon_sql.engines.backends.base import Backend, Found
-from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Kind
+from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Kind, Texts
 from kanon_sql.engines.said import without_values
 from kanon_sql.sql import WITHOUT_JSON, Statement, affinity, dialect_named
 
@@ -298,7 +298,9 @@ def _column(name: str, declared: str) -> Column:
     if own == "NUMERIC":
         kind = next((kind for pattern, kind in _NUMERIC if re.match(pattern, declared, re.IGNORECASE)), "other")
     scale = re.search(r"\(\s*\d+\s*,\s*(\d+)\s*\)", declared) if kind == "decimal" else None
-    return Column(name, declared, kind, None if scale is None else int(scale[1]))
+    # A column holds what is stored, and one form of it; but of JSON the values are more than their texts.
+    texts: Texts = "items" if "JSON" in declared.upper() else "one"
+    return Column(name, declared, kind, None if scale is None else int(scale[1]), texts)
 
 
 def _ln(number: float | None) -> float | None:

@@ -30,7 +30,15 @@ _KINDS: dict[str, Kind] = {
 }
 """Type name without its parameters -> kind."""
 
-_AMBIGUOUS = r"(VARIANT|SQL_VARIANT|SUPER|JSON|ARRAY|MAP|STRUCT|ROW)\b"
+_ONE_TEXT = (
+    "BINARY", "VARBINARY", "BYTES", "BYTEA", "BLOB", "RAW", "LONG_RAW", "VARBYTE", "IMAGE", "ROWVERSION",
+    "UUID", "UNIQUEIDENTIFIER", "IPADDRESS", "ROWID", "UROWID", "CLOB", "NCLOB", "LONG", "NTEXT", "VOID",
+    "TIME", "TIME WITHOUT TIME ZONE", "INTERVAL_DS", "INTERVAL_YM", "INTERVAL DAY TO SECOND", "INTERVAL YEAR TO MONTH",
+    "INTERVAL_DAY_TIME", "INTERVAL_YEAR_MONTH",
+)  # fmt: skip
+"""Types of no kind of their own, of which equal values are written in one way."""
+
+_AMBIGUOUS = r"(VARIANT|SQL_VARIANT|SUPER|JSON|ARRAY|MAP|STRUCT|ROW|RECORD|OBJECT)\b"
 """The number 1 and the text 1 look alike in them, or a text is not quoted."""
 
 
@@ -41,7 +49,7 @@ def column_of(name: str, type_name: str) -> Column:
     kind = "ambiguous" if re.match(_AMBIGUOUS, shown) else _KINDS.get(plain, "other")
     if kind == "decimal" and re.search(r"\(\s*\d+\s*,\s*0\s*\)", shown):
         kind = "integer"
-    return Column(name, shown, kind)
+    return Column(name, shown, kind, texts="one" if plain in _ONE_TEXT else None)
 
 
 class Warehouse(Backend):

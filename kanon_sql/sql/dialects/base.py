@@ -122,6 +122,10 @@ class Dialect(ABC):
         """Text by which windows sort and compare, equal where the text is, whatever a session says of sorting."""
         return self.exact(text)
 
+    def exact_padded(self, text: exp.Expr) -> exp.Expr:
+        """Text of a type whose values may end with blanks that casts take off, with these blanks."""
+        return self.exact(text)
+
     def _unmarked(self, collate: exp.Expr) -> exp.Expr:
         """What a template marked by a collation of ours, in this dialect; text is compared exactly."""
         by = {
@@ -133,6 +137,7 @@ class Dialect(ABC):
             "unscaled": self.unscaled,
             "draw": self.draw,
             "sorted": self.sort_key,
+            "padded": self.exact_padded,
         }
         return by.get(collate.expression.name, self.exact)(collate.this.copy())
 

@@ -42,6 +42,10 @@ class Postgres(Dialect):
         """Collation C: byte by byte, also where the database's collation is not deterministic."""
         return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True))
 
+    def exact_padded(self, text: exp.Expr) -> exp.Expr:
+        """By the function that writes values of the type, for a reader too; casts call another one."""
+        return self.exact(called("TEXTIN", called("BPCHAROUT", text)))
+
     def draw(self, text: exp.Expr) -> exp.Expr:
         """By bits: digits of base 16 are read where an x is before them."""
         digest = called("ENCODE", called("SHA256", called("CONVERT_TO", text, "UTF8")), "hex")
