@@ -74,7 +74,7 @@ def _one(tokens: Sequence[str], at: int) -> tuple[TypeName | None, int]:
                 return None, at
             found = TypeName((), (found or TypeName(tuple(words), arguments),), True)
             at += 1
-        elif found is not None:
+        elif found is not None or tokens[at] == "]":
             return None, at  # nothing comes after brackets
         else:
             words.append(tokens[at])
