@@ -348,6 +348,38 @@ def test_withheld_columns_are_named_and_a_release_that_tells_nothing(database: D
         assert the(result, "nothing_told").columns == ["zip", "age"]
 
 
+@pytest.mark.parametrize(("kept", "warned"), [(20, False), (10, True), (0, True)])
+def test_a_column_that_is_withheld_in_nearly_every_row_is_named(database: Database, kept: int, warned: bool) -> None:
+    """Of 200 rows so many share one text, in classes of ten, and the others have a text each: withheld by locals."""
+    rows = [("same" if number < kept else f"text {number}", 20 + number % 2 * 20) for number in range(200)]
+    database.table("people", {"seen": "VARCHAR", "age": "INTEGER"}, rows)
+    hierarchies = {"seen": {}, "age": {"intervals": [10], "maximum_level": 1}}
+    result = kanon_sql.plan(database.engine, spec(quasi_identifiers=hierarchies, recoding="local"))
+    assert (result.passed, result.rows["suppressed"]) == (True, 0)
+    found = [item for item in result.warnings if item.code == "withheld_column"]
+    assert [list(item.columns) for item in found] == ([["seen"]] if warned else [])
+    if kept and warned:
+        assert found[0].figures == pytest.approx({"least_share": (200 - kept) / 200})
+        assert "95.0 % of the rows" in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("changes", "advised"),
+    [
+        ({}, True),
+        ({"recoding": "local"}, False),
+        ({"ledger": {"table": "entries"}}, False),
+    ],
+)
+def test_no_warning_advises_what_the_spec_would_refuse(database: Database, changes: Any, advised: bool) -> None:
+    uneven(database, 12)
+    held = {"zip": {"prefix": [1], "maximum_level": 0}, "age": {"intervals": [10], "maximum_level": 0}}
+    few = the(kanon_sql.plan(database.engine, spec(quasi_identifiers=held, **changes)), "uneven_suppression")
+    gone = {"zip": {"prefix": [1], "minimum_level": 2}, "age": {"intervals": [10], "minimum_level": 2}}
+    none = the(kanon_sql.plan(database.engine, spec(quasi_identifiers=gone, **changes)), "nothing_told")
+    assert ["recoding: local" in item.message for item in (few, none)] == [advised, advised]
+
+
 def test_a_column_of_one_value_tells_nothing_anyhow(database: Database) -> None:
     database.table("people", {"zip": "VARCHAR", "age": "INTEGER"}, [("11", 20 + number % 2) for number in range(9)])
     held = {"zip": {"prefix": [1], "minimum_level": 2}, "age": {"intervals": [10]}}

@@ -7,6 +7,7 @@ from kanon_sql.evaluate import Chosen, few
 from kanon_sql.recode import Recoded
 from kanon_sql.sql import PORTABLE, Sql
 from kanon_sql.verbs.result import Warned
+from kanon_sql.verbs.warnings.advice import or_local
 
 __all__ = ["uneven"]
 
@@ -72,7 +73,7 @@ def uneven(found: Chosen | Recoded) -> list[Warned]:
     said = ", ".join(f"{name} ({100 * share:.1f} %)" for share, name in hit)
     message = (
         f"{100 * of_all:.1f} % of all rows are suppressed, and far more of one group by {said}: the release speaks "
-        "less of these. Coarsen other columns, or try recoding: local"
+        f"less of these. Coarsen other columns{or_local(found)}"
     )
     figures = {"largest_share": hit[0][0], "share_of_all": of_all}
     return [Warned("uneven_suppression", message, [name for _, name in hit], figures)]

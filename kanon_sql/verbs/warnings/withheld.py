@@ -1,17 +1,26 @@
-"""The warning that a quasi-identifier tells nothing: it is at the top of its hierarchy in every row."""
+"""The warning that a quasi-identifier tells nothing: it is at the top of its hierarchy in all rows, or nearly all."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
 
 from kanon_sql.evaluate import Chosen
 from kanon_sql.hierarchies import RANGES, Lookup
 from kanon_sql.recode import Recoded
 from kanon_sql.verbs.result import Warned
+from kanon_sql.verbs.warnings.advice import or_local
 
 __all__ = ["withheld"]
 
+NEARLY_ALL = 0.95
+"""The share of rows from which a column is said to be withheld: it tells something in one row of twenty at most."""
+
 
 def withheld(found: Chosen | Recoded) -> list[Warned]:
-    """Quasi-identifiers that have a label of all values in every released row, whatever it is called.
+    """Quasi-identifiers that have a label of all values in every released row, or nearly every one.
+
+    With a full-domain recoding that is every row or none.
 
     Args:
         found: what was chosen.
@@ -21,19 +30,42 @@ def withheld(found: Chosen | Recoded) -> list[Warned]:
         gone = [lookup.name for lookup in told if _is_one_label(found, lookup)]
     else:
         gone = [lookup.name for lookup in told if _covers_all(found, lookup)]
+    nearly = {} if isinstance(found, Chosen) else _nearly(found, [item for item in told if item.name not in gone])
     if not gone:
-        return []
+        return _said_of(nearly)
     if len(gone) == len(told):
         message = (
             "every quasi-identifier is withheld, at the top of its hierarchy in every row: the release tells nothing "
-            "of them. Name fewer, allow more suppression, or try recoding: local"
+            f"of them. Name fewer, or allow more suppression{or_local(found)}"
         )
         return [Warned("nothing_told", message, gone)]
     message = (
         f"{', '.join(gone)}: withheld, at the top of the hierarchy in every row. Leave it out, and others may keep "
         "more detail; or limit it with maximum_level"
     )
-    return [Warned("withheld_column", message, gone)]
+    return [Warned("withheld_column", message, gone), *_said_of(nearly)]
+
+
+def _nearly(found: Recoded, columns: Sequence[Lookup]) -> dict[str, float]:
+    """The share of released rows in which a column is at its top, of those where it is large."""
+    shares = {}
+    for lookup in columns:
+        rows = found.mapped.columns[lookup.index].rows
+        top = len(RANGES) - 1 if lookup.index in found.mapped.ranges else lookup.height
+        if rows.get(top, 0) >= NEARLY_ALL * sum(rows.values()) > 0:
+            shares[lookup.name] = rows[top] / sum(rows.values())
+    return shares
+
+
+def _said_of(nearly: Mapping[str, float]) -> list[Warned]:
+    if not nearly:
+        return []
+    listed = ", ".join(f"{name} ({math.floor(1000 * share) / 10:.1f} % of the rows)" for name, share in nearly.items())
+    message = (
+        f"{listed}: withheld, at the top of the hierarchy in nearly every row. Look at its values and its hierarchy: a "
+        "date or a number stored as text has no levels; or leave it out, and others may keep more detail"
+    )
+    return [Warned("withheld_column", message, list(nearly), {"least_share": min(nearly.values())})]
 
 
 def _is_one_label(found: Chosen, lookup: Lookup) -> bool:
