@@ -69,13 +69,14 @@ class Postgres(Dialect):
         return f"GENERATE_SERIES(0, {count} - 1)"
 
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
-        """Inner joins that compare NULL too, by hash: of arrays of one value, which compare it as a value.
+        """Joins that compare NULL too, by hash: of arrays of one value, which compare it as a value.
 
-        IS NOT DISTINCT FROM cannot be hashed. Both sides have one type, or arrays would not compare.
+        IS NOT DISTINCT FROM cannot be hashed, and each row of one side would be looked at beside each row of the other.
+        Both sides have one type, or arrays would not compare.
         """
         for join in tree.find_all(exp.Join):
             condition = join.args.get("on")
-            if condition is not None and not join.side:
+            if condition is not None:
                 join.set("on", replaced(condition, exp.NullSafeEQ, _of_arrays))
         return tree
 
