@@ -204,7 +204,7 @@ left join {{ candidate }} as kanon_added on kanon_added.kanon_number = kanon_day
   {% if asked.unit %}
     {% set persons = kanon_sql.beside(labelled, asked.release, "persons") %}
     {% set person = kanon_sql.exact_text("kanon_unit") %}
-    {% set unknown = " and " ~ person ~ " not in (select kanon_person from " ~ persons ~ ")" if grows else "" %}
+    {% set unknown = " and not exists (select 1 from " ~ persons ~ " as kanon_known where kanon_known.kanon_person = " ~ person ~ ")" if grows else "" %}
     {% do kanon_sql.put(persons, grows, ["kanon_person"], "select distinct " ~ person ~ " as kanon_person from " ~ judged ~ " where kanon_is_added = 1 and kanon_unit is not null" ~ unknown) %}
   {% endif %}
   {% do kanon_sql.put(state, grows, ["kanon_batch", "promise", "kanon_watermark", "taken_rows", "added_rows"],

@@ -4,7 +4,11 @@
 
     labelled: the source's rows with generalized text labels, and `kanon_left_out` (why a row must not be released).
     columns: what to keep of it.
-    requirements: as in a spec; t-closeness compares with all rows of `labelled`. -#}
+    requirements: as in a spec; t-closeness compares with all rows of `labelled`.
+
+    Conditions that most rows meet are written with <>, and the verdict is looked at after the join. PostgreSQL expects
+    one row in 200 of an equation or of IS NULL, where it has no statistics, as of a table that a model has just made:
+    of few rows and a single class it would look through all classes for each row. -#}
 {% macro candidate(labelled, columns, quasi_identifiers, requirements, unit=none) %}
   {{ return(adapter.dispatch("candidate", "kanon_sql")(labelled, columns, quasi_identifiers, requirements, unit)) }}
 {% endmacro %}
@@ -13,6 +17,7 @@
   {%- if not execute -%}{{ return("select 1 as nothing") }}{%- endif -%}
   {%- set found = kanon_sql.columns_in(labelled, "candidate") -%}
   {%- set left_out = adapter.quote(kanon_sql.column_named(found, "kanon_left_out", "candidate").name) -%}
+  {%- set may = "case when " ~ left_out ~ " is null then 1 else 0 end <> 0" -%}
   {%- set sql -%}
 select
   {%- for name in columns %}
@@ -25,19 +30,21 @@ from (
     {{ kanon_sql.joinable_text(adapter.quote(kanon_sql.column_named(found, name, "candidate").name)) }} as kanon_k{{ loop.index0 }}
     {%- endfor %}
   from {{ labelled }} as kanon_rows
-  where {{ left_out }} is null
+  where {{ may }}
 ) as kanon_labelled
   {%- for requirement in requirements %}
   {%- set number = loop.index0 %}
-join (
+left join (
 {{ kanon_sql.classes(
-    labelled, quasi_identifiers, kanon_sql.with_reference(requirement, labelled), unit, left_out ~ " is null", joinable=true
+    labelled, quasi_identifiers, kanon_sql.with_reference(requirement, labelled), unit, may, joinable=true
 ) }}
 ) as kanon_r{{ number }}
-  on kanon_r{{ number }}.satisfied = 1
-  {%- for name in quasi_identifiers %}
-  and kanon_r{{ number }}.k{{ loop.index0 }} = kanon_labelled.kanon_k{{ loop.index0 }}
+  on {% for name in quasi_identifiers -%}
+  kanon_r{{ number }}.k{{ loop.index0 }} = kanon_labelled.kanon_k{{ loop.index0 }}{{ " and " if not loop.last }}
   {%- endfor %}
+  {%- endfor %}
+  {%- for requirement in requirements %}
+{{ "where" if loop.first else "  and" }} coalesce(kanon_r{{ loop.index0 }}.satisfied, 0) <> 0
   {%- endfor %}
   {%- endset -%}
   {{ return(sql) }}
