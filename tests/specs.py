@@ -25,7 +25,18 @@ MINIMAL: dict[str, Any] = {
     "privacy": [{"k_anonymity": {"k": 5}}],
 }
 
-QUIET = dict.fromkeys(("rows_not_persons", "nearly_unique_kept", "uneven_suppression"), "allow")
+QUIET = dict.fromkeys(
+    (
+        "rows_not_persons",
+        "nearly_unique_kept",
+        "kept_tells_quasi_identifier",
+        "kept_links_rows",
+        "values_alike",
+        "values_are_lists",
+        "uneven_suppression",
+    ),
+    "allow",
+)
 """For tests that count statements: looking for warnings takes some, which have tests of their own."""
 
 patient = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -80,7 +80,7 @@ from kanon_sql.release.state import (
 from kanon_sql.release.taken import Taken, refuse_later, refuse_unordered, take_rows
 from kanon_sql.release.unsafe_nodes import UnsafeNodes
 from kanon_sql.release.write import Written, staged, written_release
-from kanon_sql.release.write_source import labelled_by_person
+from kanon_sql.release.write_source import Labelled, labelled_by_person, labelled_with_values
 
 __all__ = [
     "MANIFEST_TABLE",
@@ -92,6 +92,7 @@ __all__ = [
     "History",
     "JointVerdict",
     "Judged",
+    "Labelled",
     "Pending",
     "Record",
     "Sampling",
@@ -129,6 +130,7 @@ __all__ = [
     "kept_columns",
     "kept_recoding",
     "labelled_by_person",
+    "labelled_with_values",
     "lattice_to_choose_from",
     "leaving_rows",
     "manifest_beside",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql.engines import Column, Workspace
@@ -13,10 +13,41 @@ from kanon_sql.release.write_recoded import join_of
 from kanon_sql.spec import Spec
 from kanon_sql.sql import PORTABLE, Relation, Sql, identifier, render, source_relation
 
-__all__ = ["MARK", "UNIT", "free_name", "labelled_by_person", "outputs_of", "released_names", "write_from_source"]
+__all__ = [
+    "MARK",
+    "UNIT",
+    "Labelled",
+    "free_name",
+    "labelled_by_person",
+    "labelled_with_values",
+    "outputs_of",
+    "released_names",
+    "write_from_source",
+]
 
 MARK, UNIT, _NUMBER = "kanon_masked", "kanon_unit", "kanon_row"
 """Names of the columns that say whether a row is masked, who it is about, and its number."""
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Released rows, beside the values that their labels stand for.
+
+    Attributes:
+        table: a scratch table.
+        columns: its columns by name.
+        labels: the quasi-identifiers, as they are released.
+        values: quasi-identifier -> the column with its values.
+        finer: quasi-identifier -> the column with its labels one level finer, where there is such a level.
+        unit: the column that tells persons apart; None to count rows.
+    """
+
+    table: Relation
+    columns: Mapping[str, Column]
+    labels: Sequence[str]
+    values: Mapping[str, str]
+    finer: Mapping[str, str]
+    unit: str | None
 
 
 def write_from_source(
@@ -55,7 +86,7 @@ def write_from_source(
             sets,
             choice.mapped,
             columns,
-            [item["name"] for item in outputs if item["lookup"] is None],
+            [item["name"] for item in outputs if item["lookup"] is None and not item.get("computed")],
             free_name(_NUMBER, columns),
         ),
         keys=[]
@@ -125,6 +156,43 @@ def labelled_by_person(workspace: Workspace, choice: Choice, person: str) -> tup
     told = replace(choice, spec=choice.spec.model_copy(update={"unit": person, "sensitive": (), "keep": ()}))
     write_from_source(workspace, told, target, outputs_of(told), {"unit": unit}, temporary=True)
     return target, workspace.columns(target), unit
+
+
+def labelled_with_values(workspace: Workspace, choice: Choice) -> Labelled:
+    """The rows that are released, with their labels, the values that these stand for, and what is released as it is.
+
+    Args:
+        workspace: where; the source is read once more, into a scratch table.
+        choice: what is released.
+    """
+    spec, target = choice.spec, workspace.table("compared")
+    outputs = outputs_of(choice)
+    values, finer = {}, {}
+    taken = {*choice.columns}
+    for lookup in choice.sets.lookups:
+        own = identifier(f"lookup{lookup.index}")
+        # The level right below the released one; where classes have levels of their own, the one below the top.
+        below = (lookup.height if choice.node is None else choice.node[lookup.index]) - 1
+        found = [(values, f"kanon_value{lookup.index}", "value")]
+        found += [(finer, f"kanon_finer{lookup.index}", f"l{below}")] if below > 0 else []
+        for made, name, part in found:
+            free = free_name(name, taken)
+            taken.add(free.lower())
+            made[lookup.index] = free
+            outputs.append({"name": free, "lookup": None, "value": Sql(f"{own}.{part}"), "computed": True})
+    sliced = choice.mapped is not None and choice.mapped.slices
+    unit = None if spec.unit is None or sliced else free_name(UNIT, taken)
+    extras = {} if unit is None else {"unit": unit}
+    write_from_source(workspace, choice, target, outputs, extras, temporary=True)
+    columns = workspace.columns(target)
+    return Labelled(
+        table=target,
+        columns=columns,
+        labels=[name for name in spec.quasi_identifiers if name in columns],
+        values={lookup.name: values[lookup.index] for lookup in choice.sets.lookups},
+        finer={lookup.name: finer[lookup.index] for lookup in choice.sets.lookups if lookup.index in finer},
+        unit=unit,
+    )
 
 
 def free_name(name: str, columns: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from kanon_sql.report.layout import columns, cost_line, facts, plain_notes, section, verdict
+from kanon_sql.report.layout import columns, cost_line, facts, named_warnings, plain_notes, section, verdict
 from kanon_sql.report.words import number, shown
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ def perturbation_text(result: Perturbation) -> RenderableType:
     if result.utility["frequencies"]:
         parts += section("Frequencies (0: as in the source, 1: nothing in common)", _frequencies(result))
     parts += section("Record linkage by distance", facts(_linkage(result.linkage)))
+    if result.warnings:
+        parts += section("Warnings", named_warnings(result.warnings))
     parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]
     return Group(*parts)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from kanon_sql.report.layout import columns, cost_line, facts, plain_notes, section, verdict
+from kanon_sql.report.layout import columns, cost_line, facts, named_warnings, plain_notes, section, verdict
 from kanon_sql.report.words import number, shown
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ def tabulation_text(result: Tabulation) -> RenderableType:
         parts += section("Table", _table(result))
     if any(cell.suppressed for cell in result.table):
         parts += [Text(), Text(f"{LEFT_OUT}: suppressed; in brackets what everybody can work out of it", "dim")]
+    if result.warnings:
+        parts += section("Warnings", named_warnings(result.warnings))
     if result.notes:
         parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]

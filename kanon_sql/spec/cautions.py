@@ -9,17 +9,19 @@ from pydantic import Field
 
 from kanon_sql.spec.checks import Part, checked, choice
 
-__all__ = ["CloakWarnings", "Handling", "WarningOptions"]
+__all__ = ["CloakWarnings", "Handling", "NamedWarnings", "WarningOptions"]
 
 Handling = Literal["error", "warn", "allow"]
+Graded = Literal["by_share", "error", "warn", "allow"]
 
 _HANDLING = checked(choice("handling", ("error", "warn", "allow")))
+_GRADED = checked(choice("handling", ("by_share", "error", "warn", "allow")))
 
 
 class _Handled(Part):
     """A mapping of codes to what becomes of each."""
 
-    def of(self, code: str) -> Handling:
+    def of(self, code: str) -> Graded:
         """What becomes of a warning with this code."""
         return getattr(self, code)  # type: ignore[no-any-return]
 
@@ -28,10 +30,25 @@ class _Handled(Part):
         return self.model_dump(exclude_defaults=True)
 
 
-class CloakWarnings(_Handled):
+class NamedWarnings(_Handled):
+    """What becomes of each warning of a perturbed release, or of a table of counts or sums.
+
+    Attributes:
+        named_like_identifier: the name of a released column says that it points at a person.
+    """
+
+    expected: ClassVar[str] = "a mapping such as {named_like_identifier: error}"
+
+    named_like_identifier: Annotated[Handling, _HANDLING] = Field(
+        default="warn", description="The name of a released column says that it points at a person."
+    )
+
+
+class CloakWarnings(NamedWarnings):
     """What becomes of each warning of a cloaked release: it fails the run, is said, or is not looked for.
 
     Attributes:
+        named_like_identifier: the name of a kept column says that it points at a person.
         kept_links_rows: a column that is kept says which rows are of the same few people.
     """
 
@@ -48,6 +65,14 @@ class WarningOptions(_Handled):
     Attributes:
         rows_not_persons: classes are counted in rows, and some have too few persons.
         nearly_unique_kept: a column that is released as it is singles rows out.
+        kept_tells_quasi_identifier: a column that is released as it is reveals more of a quasi-identifier than its
+            labels do; ``by_share`` makes that an error where it is so in many rows.
+        kept_links_rows: a column that is released as it is says which rows are of the same few people.
+        named_like_identifier: the name of a released column says that it points at a person.
+        identifiers_present: a checked table holds columns that the spec calls identifiers.
+        unnamed_columns: a checked table has columns that the spec does not name.
+        values_alike: values that a requirement counts as different differ in spelling alone, or say nothing.
+        values_are_lists: values that a requirement counts look like lists of several.
         withheld_column: a quasi-identifier is at its top in every row.
         nothing_told: all of them are.
         uneven_suppression: one group of rows is suppressed much more than the others.
@@ -60,6 +85,28 @@ class WarningOptions(_Handled):
     )
     nearly_unique_kept: Annotated[Handling, _HANDLING] = Field(
         default="warn", description="A column that is released as it is singles rows out."
+    )
+    kept_tells_quasi_identifier: Annotated[Graded, _GRADED] = Field(
+        default="by_share",
+        description="A column that is released as it is reveals more of a quasi-identifier than its labels do.",
+    )
+    kept_links_rows: Annotated[Handling, _HANDLING] = Field(
+        default="warn", description="A column that is released as it is says which rows are of the same few people."
+    )
+    named_like_identifier: Annotated[Handling, _HANDLING] = Field(
+        default="warn", description="The name of a released column says that it points at a person."
+    )
+    identifiers_present: Annotated[Handling, _HANDLING] = Field(
+        default="warn", description="A checked table holds columns that the spec calls identifiers."
+    )
+    unnamed_columns: Annotated[Handling, _HANDLING] = Field(
+        default="warn", description="A checked table has columns that the spec does not name."
+    )
+    values_alike: Annotated[Handling, _HANDLING] = Field(
+        default="warn", description="Values that are counted as different differ in spelling alone, or say nothing."
+    )
+    values_are_lists: Annotated[Handling, _HANDLING] = Field(
+        default="warn", description="Values that a requirement counts look like lists of several."
     )
     withheld_column: Annotated[Handling, _HANDLING] = Field(
         default="warn", description="A quasi-identifier is at its top in every row."

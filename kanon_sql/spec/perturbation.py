@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, PrivateAttr, WithJsonSchema
 
+from kanon_sql.spec.cautions import NamedWarnings
 from kanon_sql.spec.checks import Fault, Part, checked, did_you_mean, integer, items, share, text
 from kanon_sql.spec.filed import Filed, first_version, redacted_source
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
@@ -71,6 +72,7 @@ class PerturbSpec(Filed):
         perturb: column -> how its values are made untrue.
         keep: columns that are released as they are.
         linkage: how the risk is measured.
+        warnings: what becomes of each warning: an error, a warning, or nothing.
 
     Examples:
         >>> masked = kanon_sql.PerturbSpec.from_dict(
@@ -106,6 +108,7 @@ class PerturbSpec(Filed):
     )
     keep: _COLUMNS = Field(default=(), description="Columns that are released as they are.")
     linkage: Linkage = Field(default=Linkage(), description="How the risk is measured.")
+    warnings: NamedWarnings = Field(default=NamedWarnings(), description="What becomes of each warning.")
 
     _secret: str = PrivateAttr(default_factory=new_secret)
 
@@ -161,6 +164,7 @@ class PerturbSpec(Filed):
             "perturb": {name: item.to_dict() for name, item in self.perturb.items()},
             "keep": list(self.keep),
             "linkage": self.linkage.model_dump(mode="json"),
+            **({"warnings": dict(self.warnings.given())} if self.warnings.given() else {}),
         }
 
     @property

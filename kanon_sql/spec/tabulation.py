@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, PrivateAttr, WithJsonSchema
 
+from kanon_sql.spec.cautions import NamedWarnings
 from kanon_sql.spec.cell_rules import METHODS, Protection, Rules
 from kanon_sql.spec.checks import Fault, checked, choice, text
 from kanon_sql.spec.dimension import Dimension, parse_dimensions
@@ -44,6 +45,7 @@ class TableSpec(Filed):
         steps: a random sample that the table is made of; None for all rows.
         rules: what makes a cell sensitive.
         protection: how sensitive cells are protected.
+        warnings: what becomes of each warning: an error, a warning, or nothing.
 
     Examples:
         >>> table = kanon_sql.TableSpec.from_dict(
@@ -86,6 +88,7 @@ class TableSpec(Filed):
     steps: ReleaseSteps | None = Field(default=None, description="A random sample that the table is made of.")
     rules: Rules = Field(description="What makes a cell sensitive, such as {threshold: 5}.")
     protection: Protection = Field(default=Protection(), description="How sensitive cells are protected.")
+    warnings: NamedWarnings = Field(default=NamedWarnings(), description="What becomes of each warning.")
 
     _secret: str = PrivateAttr(default_factory=new_secret)
 
@@ -184,6 +187,7 @@ class TableSpec(Filed):
             "steps": None if self.steps is None else self.steps.to_dict(),
             "rules": self.rules.to_dict(),
             "protection": protection,
+            **({"warnings": dict(self.warnings.given())} if self.warnings.given() else {}),
         }
 
     @property

@@ -117,12 +117,20 @@ def check(
                 workspace.report(f"comparing with {republication.earlier}", None)
                 invariances = measure_invariance(workspace, spec, opened.relation, found.subject.columns, republication)
             more = found.details(workspace, spec) if details else None
+            person = None if republication is None else republication.person
+            exposed = _identifiers(spec, found.subject.columns, person)
             warned = warnings_of_table(
-                workspace, spec, found.models, opened.relation, found.subject.columns, counts_rows=unit is None
+                workspace,
+                spec,
+                found.models,
+                opened.relation,
+                found.subject.columns,
+                counts_rows=unit is None,
+                is_source=opened.is_source,
+                identifiers=exposed,
+                person=person,
             )
-        person = None if republication is None else republication.person
-        exposed = _identifiers(spec, found.subject.columns, person)
-        notes = [*engine.read_notes, *found.notes, *_notes(spec, opened, count_rows, revealed, exposed)]
+        notes = [*engine.read_notes, *found.notes, *_notes(spec, count_rows, revealed)]
         if republication is not None and any(item.nobody for item in invariances):
             why = f"values of {republication.person} that are written in another form are taken for other persons"
             notes.append(f"nobody of {republication.earlier} is in {opened.shown}: nothing was compared; {why}")
@@ -257,16 +265,12 @@ def _identifiers(spec: Spec, columns: Mapping[str, Column], person: str | None) 
     return [name for name in hidden if name.lower() in present and name != person]
 
 
-def _notes(
-    spec: Spec, opened: OpenTable, count_rows: bool, revealed: Sequence[Failing], exposed: Sequence[str]
-) -> Iterator[str]:
+def _notes(spec: Spec, count_rows: bool, revealed: Sequence[Failing]) -> Iterator[str]:
     """What to know about the verdict."""
     if count_rows and spec.unit is not None:
         yield f"rows were counted, not persons ({spec.unit}): every k is an upper bound"
     if revealed:
         yield f"values of {len(revealed)} classes that violate a requirement are shown: do not pass this on"
-    if exposed and opened.is_source:
-        yield f"the table holds identifiers ({', '.join(exposed)}): it is no release"
 
 
 def _grouped(spec: Spec, models: Sequence[PrivacyModel]) -> list[str]:

@@ -31,7 +31,7 @@ from kanon_sql.spec import CloakSpec
 from kanon_sql.sql import Relation
 from kanon_sql.verbs.result import Cost, Warned, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
-from kanon_sql.verbs.warnings import failed_by, linked_rows
+from kanon_sql.verbs.warnings import failed_by, linked_rows, named_like_identifiers
 
 __all__ = ["CloakResult", "CloakedLevel", "cloak"]
 
@@ -263,7 +263,8 @@ def _cloaked(
             f"{stopped}: the rows of people who match an LBQID are shared by too few others: "
             f"{named}; allow only coarser cells or wider slices (position.coarsest, position.depth, time.widths)",
         )
-    warned = linked_rows(workspace, spec, written.rows, found.columns, seen.rows)
+    warned = named_like_identifiers(spec, spec.keep)
+    warned += linked_rows(workspace, spec, written.rows, found.columns, seen.rows)
     result = replace(result, warnings=warned)
     fatal = failed_by(spec, warned, on_any=fail_on_warning)
     if fatal is not None:

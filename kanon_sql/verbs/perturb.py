@@ -13,7 +13,8 @@ from kanon_sql.frequency import source_of
 from kanon_sql.perturbation import Linked, MaskedTable, Utility, linked, masked, publish_perturbed, utility_of
 from kanon_sql.release import refuse_foreign_release
 from kanon_sql.spec import PerturbSpec
-from kanon_sql.verbs.result import Cost, redacted_log
+from kanon_sql.verbs.result import Cost, Warned, redacted_log
+from kanon_sql.verbs.warnings import failed_by, named_like_identifiers
 
 __all__ = ["Perturbation", "perturb"]
 
@@ -39,6 +40,7 @@ class Perturbation:
         linkage: record linkage by distance: whose true values are known, how many rows were looked at, and found.
         cost: what the run asked of the database.
         notes: what the user should know besides.
+        warnings: risks that the verdict does not cover; each has a code, and a page.
         sql: every statement that ran, in order, with values redacted.
 
     Examples:
@@ -64,6 +66,7 @@ class Perturbation:
     linkage: Mapping[str, Any]
     cost: Cost
     notes: Sequence[str] = ()
+    warnings: Sequence[Warned] = ()
     sql: Sequence[str] = field(default=(), repr=False)
 
     @property
@@ -91,6 +94,7 @@ class Perturbation:
             "linkage": dict(self.linkage),
             "cost": self.cost.to_dict(),
             "notes": list(self.notes),
+            "warnings": [item.to_dict() for item in self.warnings],
         }
 
 
@@ -101,6 +105,7 @@ def perturb(
     preview: bool = False,
     timeout: float | None = None,
     report: Reporter | None = None,
+    fail_on_warning: bool = False,
 ) -> Perturbation:
     """Make values untrue by noise, swapping and PRAM, measure utility and risk, and publish.
 
@@ -113,6 +118,7 @@ def perturb(
         preview: publish nothing, although the spec names a release.
         timeout: seconds for the statements of the whole run; None for no limit.
         report: called with each stage in plain words.
+        fail_on_warning: the verdict is ``fail``, and nothing is published, where there is a warning.
 
     Returns:
         What was done, what it costs, and what linkage finds. The verdict never says that a release is anonymous.
@@ -148,6 +154,10 @@ def perturb(
                     refuse_foreign_release(workspace, spec)
             table = masked(workspace, spec)
             result = _result(spec, table, utility_of(workspace, table), linked(workspace, spec, table), publishes)
+            warned = named_like_identifiers(spec, spec.released)
+            result = replace(result, warnings=warned)
+            if result.passed and (why := failed_by(spec, warned, on_any=fail_on_warning)) is not None:
+                result = replace(result, verdict="fail", release=None, message=f"nothing was published: {why}")
             if publishes and result.passed:
                 publish_perturbed(workspace, spec, table, _summary(result))
         notes = [*engine.read_notes, *result.notes]
@@ -209,4 +219,7 @@ def _result(spec: PerturbSpec, table: MaskedTable, utility: Utility, found: Link
 def _summary(result: Perturbation) -> dict[str, Any]:
     """What a manifest says of it."""
     said = result.to_dict()
-    return {name: said[name] for name in ("verdict", "message", "rows", "columns", "utility", "linkage", "notes")}
+    return {
+        name: said[name]
+        for name in ("verdict", "message", "rows", "columns", "utility", "linkage", "notes", "warnings")
+    }

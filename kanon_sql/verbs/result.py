@@ -57,12 +57,14 @@ class Warned:
         message: what was found, in a sentence, and what to do; no value of the data.
         columns: the columns that it is about.
         figures: the figures that the message names.
+        severe: it fails the run where the spec leaves that to how much there is of it (``by_share``).
     """
 
     code: str
     message: str
     columns: Sequence[str]
     figures: Mapping[str, int | float | None] = field(default_factory=dict)
+    severe: bool = False
 
     @property
     def page(self) -> str:

@@ -14,8 +14,9 @@ from kanon_sql.hierarchies import level_names
 from kanon_sql.release import is_untrue, refuse_foreign_release
 from kanon_sql.spec import Dimension, TableSpec
 from kanon_sql.tables import ProtectedTable, protected, publish_table, tabulated
-from kanon_sql.verbs.result import Cost, redacted_log
+from kanon_sql.verbs.result import Cost, Warned, redacted_log
 from kanon_sql.verbs.steps import steps_dict
+from kanon_sql.verbs.warnings import failed_by, named_like_identifiers
 
 __all__ = ["PublishedCell", "Tabulation", "tabulate"]
 
@@ -78,6 +79,7 @@ class Tabulation:
         truthful: whether the cells are those of true values, as far as is known: False where ``perturb`` published the
             source.
         notes: what the user should know besides.
+        warnings: risks that the verdict does not cover; each has a code, and a page.
         sql: every statement that ran, in order, with values redacted.
 
     Examples:
@@ -104,6 +106,7 @@ class Tabulation:
     truthful: bool = True
     sample: dict[str, Any] | None = None
     notes: Sequence[str] = ()
+    warnings: Sequence[Warned] = ()
     sql: Sequence[str] = field(default=(), repr=False)
 
     @property
@@ -136,6 +139,7 @@ class Tabulation:
             "table": [cell.to_dict() for cell in self.table],
             "cost": self.cost.to_dict(),
             "notes": list(self.notes),
+            "warnings": [item.to_dict() for item in self.warnings],
         }
 
 
@@ -146,6 +150,7 @@ def tabulate(
     preview: bool = False,
     timeout: float | None = None,
     report: Reporter | None = None,
+    fail_on_warning: bool = False,
 ) -> Tabulation:
     """Tabulate counts or sums with their margins, and publish the table if nothing sensitive follows from it.
 
@@ -160,6 +165,7 @@ def tabulate(
         preview: publish nothing, although the spec names a release.
         timeout: seconds for the statements of the whole run; None for no limit.
         report: called with each stage in plain words.
+        fail_on_warning: the verdict is ``fail``, and nothing is published, where there is a warning.
 
     Returns:
         The table as everybody may see it. The verdict is ``fail``, and nothing is published, where a sensitive cell
@@ -207,6 +213,11 @@ def tabulate(
             result = replace(_result(found.spec, shielded, found.rows, notes, publishes), sample=sample)
             if not truthful:
                 result = replace(result, truthful=False, message=result.message + UNTRUE)
+            warned = named_like_identifiers(spec, list(spec.dimensions))
+            result = replace(result, warnings=warned)
+            if result.passed and (why := failed_by(spec, warned, on_any=fail_on_warning)) is not None:
+                message = f"nothing was published: {why}"
+                result = replace(result, verdict="fail", release=None, message=message, table=())
             if publishes and result.passed:
                 publish_table(workspace, spec, found.spec, shielded, _summary(result), truthful=truthful)
         cost = Cost.of(meter, time.perf_counter() - started)
@@ -255,7 +266,10 @@ def _summary(result: Tabulation) -> dict[str, Any]:
     """What a manifest says: not how many of the suppressed cells are sensitive."""
     said = result.to_dict()
     cells = {name: said["cells"][name] for name in ("total", "suppressed")}
-    found = {**{name: said[name] for name in ("measured", "method", "dimensions", "levels")}, "cells": cells}
+    found = {
+        **{name: said[name] for name in ("measured", "method", "dimensions", "levels", "warnings")},
+        "cells": cells,
+    }
     if result.sample is not None:  # neither how many rows there are nor how many were drawn: they may be suppressed
         found["sample"] = {name: result.sample[name] for name in ("fraction", "by", "expansion")}
     return found

@@ -7,6 +7,7 @@ import typer
 from kanon_sql.cli.given import MEMORY, load_perturb_spec, need_database
 from kanon_sql.cli.options import (
     Database,
+    FailOnWarning,
     Format,
     MemoryLimit,
     OutputFormat,
@@ -40,6 +41,7 @@ def perturb(
     preview: Annotated[
         bool, typer.Option("--preview", help="Publish nothing, although the spec names a release.")
     ] = False,
+    fail_on_warning: FailOnWarning = False,
     scratch: ScratchMode = None,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
@@ -54,8 +56,8 @@ def perturb(
     schema --perturb-spec). Values are changed by noise, rank swapping, data swapping or
     PRAM; what that does to means, variances, correlations and frequencies is measured, and
     how many rows record linkage by distance finds. No k-anonymity is claimed of such a
-    release. Exit code 1 says that linkage finds more than the spec allows: nothing was
-    published.
+    release. Exit code 1 says that linkage finds more than the spec allows, or that a
+    warning is an error: nothing was published.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.report.perturbation import perturbation_text
@@ -66,7 +68,9 @@ def perturb(
             raise SpecError("a table in :memory: would vanish with this process; give a database with -d FILE")
         need_database(database)
         engine = run.connect(database, read_only=False, threads=threads, memory_limit=memory_limit, scratch=scratch)
-        result = run_perturb(engine, spec, preview=preview, timeout=timeout, report=run.report)
+        result = run_perturb(
+            engine, spec, preview=preview, timeout=timeout, report=run.report, fail_on_warning=fail_on_warning
+        )
         run.close()
         if output is OutputFormat.json:
             print_json(result.to_dict())

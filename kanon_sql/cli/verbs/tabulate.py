@@ -7,6 +7,7 @@ import typer
 from kanon_sql.cli.given import MEMORY, load_table_spec, need_database
 from kanon_sql.cli.options import (
     Database,
+    FailOnWarning,
     Format,
     MemoryLimit,
     OutputFormat,
@@ -40,6 +41,7 @@ def tabulate(
     preview: Annotated[
         bool, typer.Option("--preview", help="Publish nothing, although the spec names a release.")
     ] = False,
+    fail_on_warning: FailOnWarning = False,
     scratch: ScratchMode = None,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
@@ -55,7 +57,7 @@ def tabulate(
     pq, and suppressed together with as many others as it takes, or rounded, and audited
     against all that the margins tell; or categories are collapsed until no cell is
     sensitive. Without a release in the spec the table is only shown. Exit code 1 says that
-    some cell could not be protected: nothing was published.
+    some cell could not be protected, or that a warning is an error: nothing was published.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.report.tables import tabulation_text
@@ -70,7 +72,9 @@ def tabulate(
         engine = run.connect(
             database, read_only=not publishes, threads=threads, memory_limit=memory_limit, scratch=scratch
         )
-        result = run_tabulate(engine, spec, preview=preview, timeout=timeout, report=run.report)
+        result = run_tabulate(
+            engine, spec, preview=preview, timeout=timeout, report=run.report, fail_on_warning=fail_on_warning
+        )
         run.close()
         if output is OutputFormat.json:
             print_json(result.to_dict())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kanon_sql.verbs.init.asked import Roles, columns_named
 from kanon_sql.verbs.init.columns import SMALL_CATEGORY, ColumnProfile
 from kanon_sql.verbs.init.draft import Ask, init
-from kanon_sql.verbs.init.names import is_person_key
+from kanon_sql.verbs.init.names import is_person_key, names_a_group, seems_an_identifier
 from kanon_sql.verbs.init.panel import followed, has_enough_values
 from kanon_sql.verbs.init.presets import PRESETS
 from kanon_sql.verbs.init.suggest import Suggestion
@@ -22,4 +22,6 @@ __all__ = [
     "has_enough_values",
     "init",
     "is_person_key",
+    "names_a_group",
+    "seems_an_identifier",
 ]

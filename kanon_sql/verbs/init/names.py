@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kanon_sql.verbs.init.columns import MOST_ROWS, SMALL_CATEGORY, ColumnProfile
+from kanon_sql.verbs.init.hipaa import words_of
 
 __all__ = [
     "AGE",
@@ -18,10 +19,14 @@ __all__ = [
     "is_direct_unit",
     "is_person_key",
     "is_unit",
+    "keys_a_person",
+    "names_a_group",
     "names_a_key",
     "names_a_thing",
     "names_a_time",
     "names_another",
+    "points_at_a_person",
+    "seems_an_identifier",
 ]
 
 
@@ -42,6 +47,8 @@ _CALLED = _words(
     "pid idcode seqn hhid subj subjid usubjid caseid respid respnr persid persnr pidp xwaveid personnummer idpers"
 )
 """What surveys, panels and trials call the key of a person or a household, alone."""
+_GROUP = _words("household households hh hhid family families fam dwelling couple siblings haushalt famille")
+"""Words of groups of persons who live together."""
 _OTHER = _words("manager supervisor boss doctor physician provider nurse teacher agent seller referrer")
 """Somebody else than whom a row is about."""
 _BARE = _words("id ident identifier key nr no number panel household hh") | _CALLED
@@ -93,9 +100,31 @@ TRAIT = _words(
 def is_person_key(profile: ColumnProfile) -> bool:
     """Whether a column's name reads like the key of a person: ``patient_id``, ``customerno``, ``idcode``."""
     words = profile.words
+    return keys_a_person(words) or (len(words) == 1 and bool(words & _PERSON) and profile.distinct > SMALL_CATEGORY)
+
+
+def keys_a_person(words: frozenset[str]) -> bool:
+    """Whether the words of a name are those of a person's key: ``patient_id``, ``idcode``."""
     if words & _CALLED or any(f"{person}{key}" in words for person in _PERSON for key in _KEY):
         return True
-    return bool(words & _PERSON) and (bool(words & _KEY) or (len(words) == 1 and profile.distinct > SMALL_CATEGORY))
+    return bool(words & _PERSON) and bool(words & _KEY)
+
+
+def points_at_a_person(words: frozenset[str]) -> bool:
+    """Whether the words of a name are those of a direct identifier: ``email``, or ``name`` where it is no place's."""
+    return bool(words & DIRECT) or (bool(words & WEAK_DIRECT) and not words & (SENSITIVE | PLACE))
+
+
+def seems_an_identifier(name: str) -> bool:
+    """Whether the name of a column says that it points at a person, or is a person's key; ``product_name`` is none."""
+    words = words_of(name)
+    of_thing = bool(words & _THING) and not words & DIRECT
+    return (points_at_a_person(words) and not of_thing) or keys_a_person(words)
+
+
+def names_a_group(name: str) -> bool:
+    """Whether the name of a column is that of a group of a few persons who live together: ``household_id``."""
+    return bool(words_of(name) & _GROUP)
 
 
 def is_unit(profile: ColumnProfile) -> bool:

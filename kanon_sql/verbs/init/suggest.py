@@ -24,12 +24,10 @@ from kanon_sql.verbs.init.levels import FEW_LABELS, as_quasi_identifier, is_age
 from kanon_sql.verbs.init.names import (
     AGE,
     BIRTH,
-    DIRECT,
     PLACE,
     SENSITIVE,
     SIZE,
     TRAIT,
-    WEAK_DIRECT,
     is_direct_unit,
     is_person_key,
     is_unit,
@@ -37,6 +35,7 @@ from kanon_sql.verbs.init.names import (
     names_a_thing,
     names_a_time,
     names_another,
+    points_at_a_person,
 )
 
 __all__ = [
@@ -263,12 +262,10 @@ def _by_name(profile: ColumnProfile) -> Suggestion | None:
     if profile.form is not None:
         what = kind_of_form(profile.form).what
         return Suggestion(profile, "identifier", f"its values have the form of {what}", by_name=True)
-    if words & DIRECT:
+    if points_at_a_person(words):
         return Suggestion(profile, "identifier", "its name says that it points at a person", by_name=True)
     if words & SENSITIVE:
         return Suggestion(profile, "sensitive", "its name says that nobody should learn it of a person", by_name=True)
-    if words & WEAK_DIRECT and not place:
-        return Suggestion(profile, "identifier", "its name says that it points at a person", by_name=True)
     if is_person_key(profile):
         whose = "somebody else's key, not theirs whom a row is about" if names_another(profile) else "a person's key"
         return Suggestion(profile, "identifier", f"its name says that it is {whose}", by_name=True)

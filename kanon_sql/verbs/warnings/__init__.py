@@ -17,6 +17,7 @@ from kanon_sql.sql import Relation, source_relation
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.handling import failed_by, heeded, refuse_fatal_warnings, refuse_to_fail
 from kanon_sql.verbs.warnings.linked import linked_rows
+from kanon_sql.verbs.warnings.named import identifiers_present, named_like_identifiers, unnamed_columns
 from kanon_sql.verbs.warnings.uneven import uneven
 from kanon_sql.verbs.warnings.withheld import withheld
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "failed_by",
     "linked_rows",
+    "named_like_identifiers",
     "refuse_fatal_warnings",
     "refuse_to_fail",
     "warnings_of_plan",
@@ -42,6 +44,7 @@ def warnings_of_plan(found: Chosen | Recoded, *, brief: bool = False) -> list[Wa
         brief: leave out what takes a statement, unless the verdict depends on it.
     """
     spec, warned = found.spec, withheld(found)
+    warned += named_like_identifiers(spec, [*spec.sensitive, *spec.keep])
     if spec.warnings.uneven_suppression == "error" or (spec.warnings.uneven_suppression == "warn" and not brief):
         warned += uneven(found)
     return heeded(spec, warned)
@@ -55,14 +58,21 @@ def warnings_of_release(found: Chosen | Recoded, choice: Choice, written: Writte
         choice: the same, as it is written.
         written: the release, not yet published.
     """
+    from kanon_sql.verbs.warnings.alike import alike_values
     from kanon_sql.verbs.warnings.columns import nearly_unique
     from kanon_sql.verbs.warnings.persons import persons_in_choice, repeated_persons
+    from kanon_sql.verbs.warnings.telling import telling_columns
 
     spec, workspace, warned = found.spec, found.workspace, warnings_of_plan(found)
     released = [*spec.sensitive, *spec.keep]
     if released and spec.warnings.nearly_unique_kept != "allow":
         names = list(spec.quasi_identifiers)
         warned += nearly_unique(workspace, written.table, workspace.columns(written.table), names, released)
+    warned += telling_columns(workspace, choice)
+    if any(model.attribute is not None for model in found.models) or spec.unit is not None:
+        release = (written.table, workspace.columns(written.table))
+        persons = None if spec.unit is None else (source_relation(), found.columns)
+        warned += alike_values(workspace, spec, found.models, release, persons)
     if spec.unit is None and spec.warnings.rows_not_persons != "allow":
         for number, repeated in enumerate(repeated_persons(workspace, spec, source_relation(), found.columns)):
             if few_persons := persons_in_choice(workspace.apart(f"persons{number}_"), choice, repeated):
@@ -79,6 +89,9 @@ def warnings_of_table(
     columns: Mapping[str, Column],
     *,
     counts_rows: bool,
+    is_source: bool,
+    identifiers: Sequence[str],
+    person: str | None,
 ) -> list[Warned]:
     """What should be known of a table as it stands.
 
@@ -89,18 +102,31 @@ def warnings_of_table(
         table: it.
         columns: its columns by name.
         counts_rows: its classes were counted in rows.
+        is_source: it is the spec's source, and no release.
+        identifiers: columns of it that a release leaves out.
+        person: the column that says whose rows are compared with another version of the table; None without.
     """
     from kanon_sql.disclosure.risk import RiskFrames
+    from kanon_sql.verbs.warnings.alike import alike_values
     from kanon_sql.verbs.warnings.columns import nearly_unique
     from kanon_sql.verbs.warnings.persons import persons_in_table, repeated_persons
 
     names, warned = list(spec.quasi_identifiers), []
     if spec.warnings.nearly_unique_kept != "allow":
         warned += nearly_unique(workspace, table, columns, names, spec.keep)
+    persons = None if counts_rows else (table, columns)
+    warned += alike_values(workspace, spec, models, (table, columns), persons)
+    there = {name.casefold() for name in columns}
+    warned += named_like_identifiers(spec, [n for n in [*spec.sensitive, *spec.keep] if n.casefold() in there])
+    if is_source:
+        warned += identifiers_present(identifiers)
+    if spec.warnings.unnamed_columns != "allow":
+        others = {name: column for name, column in columns.items() if name != person}
+        warned += unnamed_columns(workspace, spec, table, others, is_source=is_source)
     if counts_rows and spec.warnings.rows_not_persons != "allow":
         for repeated in repeated_persons(workspace, spec, table, columns):
             frames = RiskFrames(table, [columns[name] for name in names], repeated.column)
             if few_persons := persons_in_table(workspace, models, frames, repeated):
                 warned += few_persons
                 break
-    return warned
+    return heeded(spec, warned)

@@ -13,7 +13,10 @@ from kanon_sql.verbs.warnings.repeats import repeats
 __all__ = ["nearly_unique"]
 
 ENOUGH_ROWS = 100
-"""Of fewer rows, being alone with a value says little."""
+"""Of fewer rows some are alone with their value by chance, so that it takes :data:`FEW_ALONE` of them."""
+
+FEW_ALONE = 0.5
+"""Instead of :data:`ALONE`, of a table of few rows."""
 
 ALONE = 0.05
 """The share of rows that are alone with their value, from which a column is said to be nearly unique."""
@@ -46,7 +49,7 @@ def nearly_unique(
         return []
     workspace.report("looking for columns that single rows out", None)
     counted = repeats(workspace, table, there)
-    looked_at = [item.name for item in counted if ENOUGH_ROWS <= item.rows <= PER_VALUE * item.distinct]
+    looked_at = [item.name for item in counted if item.rows <= PER_VALUE * item.distinct]
     if not looked_at:
         return []
     names = [*quasi_identifiers, *looked_at]
@@ -65,7 +68,11 @@ def nearly_unique(
             "alone": alone.uniques / rows,
             "alone_with_quasi_identifiers": together.uniques / rows,
         }
-        if alone.uniques >= ALONE * rows or together.uniques >= TOGETHER * rows:
+        if rows < ENOUGH_ROWS:
+            singles_out = alone.uniques >= FEW_ALONE * rows
+        else:
+            singles_out = alone.uniques >= ALONE * rows or together.uniques >= TOGETHER * rows
+        if singles_out:
             message = (
                 f"{name}: {100 * alone.uniques / rows:.1f} % of rows are alone with their value, "
                 f"{100 * together.uniques / rows:.1f} % with it and the released quasi-identifiers. "

@@ -10,7 +10,9 @@ from kanon_sql.spec import Spec
 from kanon_sql.verbs.result import Warned
 
 if TYPE_CHECKING:
-    from kanon_sql.spec import CloakSpec
+    from kanon_sql.spec import CloakSpec, PerturbSpec, TableSpec
+
+    Handled = Spec | CloakSpec | PerturbSpec | TableSpec
 
 __all__ = ["failed_by", "heeded", "refuse_fatal_warnings", "refuse_to_fail"]
 
@@ -20,7 +22,7 @@ def heeded(spec: Spec, found: Sequence[Warned]) -> list[Warned]:
     return [item for item in found if spec.warnings.of(item.code) != "allow"]
 
 
-def failed_by(spec: Spec | CloakSpec, found: Sequence[Warned], *, on_any: bool) -> str | None:
+def failed_by(spec: Handled, found: Sequence[Warned], *, on_any: bool) -> str | None:
     """Why warnings fail a run, in a clause; None if they do not.
 
     Args:
@@ -28,11 +30,19 @@ def failed_by(spec: Spec | CloakSpec, found: Sequence[Warned], *, on_any: bool) 
         found: those of the run.
         on_any: every one of them fails it.
     """
-    fatal = [item.code for item in found if on_any or spec.warnings.of(item.code) == "error"]
-    if not fatal:
-        return None
-    asked = "with --fail-on-warning" if on_any else "as the spec says"
-    return f"{', '.join(dict.fromkeys(fatal))} is an error {asked}"
+    if on_any and found:
+        return f"{_codes(found)} is an error with --fail-on-warning"
+    fatal = [item for item in found if spec.warnings.of(item.code) == "error"]
+    severe = [item for item in found if item.severe and spec.warnings.of(item.code) == "by_share"]
+    reasons = [f"{_codes(fatal)} is an error as the spec says"] if fatal else []
+    if severe:
+        accepted = f"warnings: {{{severe[0].code}: warn}} accepts the risk"
+        reasons.append(f"{_codes(severe)} is an error where so many rows are affected ({accepted})")
+    return "; ".join(reasons) or None
+
+
+def _codes(found: Sequence[Warned]) -> str:
+    return ", ".join(dict.fromkeys(item.code for item in found))
 
 
 def refuse_fatal_warnings(spec: Spec, what: str) -> None:
