@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 import pytest
 from conftest import BEFORE_2
+from specs import QUIET
 
 import kanon_sql
 from kanon_sql.engines.base import Engine, Meter, Row
@@ -56,7 +57,12 @@ def spec(*requirements: dict[str, Any], **changes: Any) -> kanon_sql.Spec:
             "keep": ["charge"],
             "privacy": list(requirements),
             "suppression": {"limit": 0.1},
-            "warnings": {"rows_not_persons": "allow"},
+            "warnings": {
+                **QUIET,
+                "nearly_unique_kept": "warn",
+                "uneven_suppression": "warn",
+                "unnamed_columns": "allow",
+            },
             **changes,
         }
     )
@@ -175,7 +181,7 @@ def test_persons_are_looked_for_by_one_read_more_and_counted_by_another(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a column could tell persons apart, which those called name, ssn and patient_id do; the last repeats."""
-    looking: dict[str, Any] = {"warnings": {"rows_not_persons": "warn"}}
+    looking: dict[str, Any] = {"warnings": {**QUIET, "rows_not_persons": "warn"}}
     with watched(connection, monkeypatch) as (engine, watch):
         repeated = kanon_sql.anonymize(engine, spec(K, **looking))
         assert repeated.cost.source_scans == watch.planned_scans == 4
@@ -185,6 +191,53 @@ def test_persons_are_looked_for_by_one_read_more_and_counted_by_another(
         source = {"query": "SELECT age, zip, sex, diagnosis FROM visits"}
         none = kanon_sql.anonymize(engine, spec(K, source=source, identifiers=[], keep=[], **looking))
         assert none.cost.source_scans == 2
+
+
+def test_released_columns_are_compared_with_values_by_one_read_more(
+    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four statements: the rows that are released beside their values, their columns, what agrees in them, the end."""
+    with watched(connection, monkeypatch) as (engine, watch):
+        kanon_sql.anonymize(engine, spec(K, warnings=QUIET))
+        counts, scans = {}, {}
+        for code in ("rows_not_persons", "kept_tells_quasi_identifier", "kept_links_rows"):
+            handling = "allow" if code == "rows_not_persons" else "warn"
+            watch.planned_scans = 0
+            watch.statements.clear()
+            result = kanon_sql.anonymize(engine, spec(K, warnings={**QUIET, code: handling}))
+            assert result.cost.source_scans == watch.planned_scans
+            counts[code], scans[code] = watch.names, watch.planned_scans
+    more = {"release/write": 1, "disclosure/risk/agreement": 1, "columns": 1, "engines/scratch/drop": 1}
+    for code in ("kept_tells_quasi_identifier", "kept_links_rows"):
+        assert scans[code] == scans["rows_not_persons"] + 1
+        assert counts[code] - counts["rows_not_persons"] == Counter(more)
+
+
+def test_spellings_are_looked_for_in_the_release_by_one_statement(
+    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And in the source, where the key of persons is text."""
+    looking = {**QUIET, "values_alike": "warn"}
+    with watched(connection, monkeypatch) as (engine, watch):
+        assert kanon_sql.anonymize(engine, spec(K, L, warnings=looking)).cost.source_scans == 2
+        assert watch.names["verbs/warnings/alike"] == 1
+        whole = kanon_sql.anonymize(engine, spec(K, L, unit="patient_id", warnings=looking))
+        assert whole.cost.source_scans == 2, "a number has one spelling"
+        source = {"query": "SELECT * REPLACE (CAST(patient_id AS VARCHAR) AS patient_id) FROM visits"}
+        text = kanon_sql.anonymize(engine, spec(K, L, unit="patient_id", source=source, warnings=looking))
+        assert text.cost.source_scans == 2 + 2, "its spellings, and what the database itself calls equal"
+
+
+def test_columns_that_a_spec_does_not_name_take_one_read_of_the_source(
+    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scans = {}
+    with watched(connection, monkeypatch) as (engine, _):
+        for handling in ("allow", "warn"):
+            looking = {**QUIET, "unnamed_columns": handling}
+            result = kanon_sql.check(engine, spec(K, keep=[], warnings=looking), "visits")
+            scans[handling] = result.cost.source_scans
+    assert scans["warn"] == scans["allow"] + 1
 
 
 def test_a_failing_search_reads_the_source_once(

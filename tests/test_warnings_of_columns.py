@@ -323,6 +323,19 @@ def test_visits_of_a_person_are_no_evidence(database: Database) -> None:
     assert "can be linked to one person" in linked.message
 
 
+def test_init_takes_a_column_that_reveals_a_quasi_identifier_for_one(database: Database) -> None:
+    """`x` is 200 less three times the age; the amount has nothing to do with anything, nor has a note of few values."""
+    draw = random.Random(3)
+    rows = [(age := draw.randint(20, 59), 200 - 3 * age, draw.randint(0, 60), i % 2) for i in range(400)]
+    columns = {"age": "INTEGER", "x": "INTEGER", "amount": "INTEGER", "sex": "INTEGER"}
+    database.table("people", {**columns, "region": "VARCHAR", "race": "VARCHAR"}, [(*row, "a", "b") for row in rows])
+    text = kanon_sql.init(database.engine, "people")
+    drafted = kanon_sql.Spec.parse(text)
+    assert "x" in drafted.quasi_identifiers
+    assert "amount" not in drafted.quasi_identifiers
+    assert "rows with one value of it have one value of age" in text
+
+
 # --- Groups of persons -----------------------------------------------------------------------------
 
 

@@ -167,7 +167,8 @@ def labelled_with_values(workspace: Workspace, choice: Choice) -> Labelled:
     """
     spec, target = choice.spec, workspace.table("compared")
     outputs = outputs_of(choice)
-    values, finer = {}, {}
+    values: dict[int, str] = {}
+    finer: dict[int, str] = {}
     taken = {*choice.columns}
     for lookup in choice.sets.lookups:
         own = identifier(f"lookup{lookup.index}")

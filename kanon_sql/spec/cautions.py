@@ -44,7 +44,7 @@ class NamedWarnings(_Handled):
     )
 
 
-class CloakWarnings(NamedWarnings):
+class CloakWarnings(_Handled):
     """What becomes of each warning of a cloaked release: it fails the run, is said, or is not looked for.
 
     Attributes:
@@ -54,6 +54,9 @@ class CloakWarnings(NamedWarnings):
 
     expected: ClassVar[str] = "a mapping such as {kept_links_rows: error}"
 
+    named_like_identifier: Annotated[Handling, _HANDLING] = Field(
+        default="warn", description="The name of a kept column says that it points at a person."
+    )
     kept_links_rows: Annotated[Handling, _HANDLING] = Field(
         default="warn", description="A kept column says which rows are of the same few people."
     )

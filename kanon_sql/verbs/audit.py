@@ -56,8 +56,8 @@ class AuditResult(Displayed):
     Examples:
         >>> _ = kanon_sql.anonymize(db, spec)
         >>> result = kanon_sql.audit(db, spec)
-        >>> [(attack.name, attack.beyond) for attack in result.attacks if attack.beyond]
-        [('homogeneity', 80), ('background', 80)]
+        >>> len(result.attacks), [attack.name for attack in result.attacks if attack.beyond]
+        (7, [])
     """
 
     verdict: Literal["pass", "fail"]

@@ -6,6 +6,7 @@ unit is named, a person (who counts once in every class that holds a row of thei
 
 from __future__ import annotations
 
+from kanon_sql.disclosure.risk.agreement import LARGE, Agreement, GroupsOf, Pair, agreement_of
 from kanon_sql.disclosure.risk.attackers import (
     JournalistRisk,
     Matches,
@@ -33,14 +34,19 @@ from kanon_sql.disclosure.risk.zayatz import zayatz
 
 __all__ = [
     "ESTIMATORS",
+    "LARGE",
+    "Agreement",
     "Combination",
     "Estimate",
+    "GroupsOf",
     "Histogram",
     "JournalistRisk",
     "KMapEstimate",
     "Matches",
+    "Pair",
     "Risk",
     "RiskFrames",
+    "agreement_of",
     "combination_count",
     "combination_measures",
     "combinations",

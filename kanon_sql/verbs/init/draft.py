@@ -9,6 +9,7 @@ import datetime
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from kanon_sql.disclosure.risk import Pair, agreement_of
 from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency import no_such_table
@@ -26,6 +27,7 @@ from kanon_sql.verbs.init.profile import profile_columns
 from kanon_sql.verbs.init.suggest import (
     Panel,
     Suggestion,
+    as_quasi_identifier_of,
     suggest,
     unit_by_name,
     unless_varying,
@@ -36,6 +38,13 @@ from kanon_sql.verbs.init.text import Draft, K, lines_of
 __all__ = ["Answers", "Ask", "init"]
 
 _ALIAS = "kanon_source"
+
+REVEALS = 0.5
+"""How far rows with a value of a column agree in a quasi-identifier, between chance (0) and always (1), from which the
+column is taken for one as well."""
+
+MOST_REVEALING = 8
+"""So many columns are looked at for that."""
 
 Answers = tuple[Roles, int | None]
 """The roles of columns, and k; None for the usual one."""
@@ -185,7 +194,29 @@ def _suggested(
     """A suggestion for each column, with what the user said in its place."""
     found = suggest(profiles, panel, unit=unit_of(roles, profiles), rows=roles.rows)
     found = with_roles(_about_persons(workspace, found), roles)
-    return found if roles.quasi_identifiers is not None else with_a_release(found, panel)
+    return found if roles.quasi_identifiers is not None else with_a_release(_revealing(workspace, found), panel)
+
+
+def _revealing(workspace: Workspace, found: Sequence[Suggestion]) -> list[Suggestion]:
+    """Take columns for quasi-identifiers that reveal one, as a town does a ZIP code: kept, they would undo its labels.
+
+    It takes one statement over the source, where columns that nothing suggests a role for have values that repeat.
+    """
+    free = [item for item in found if item.role == "left_out" and not item.asked and item.profile.distinct > 1]
+    free = [item for item in free if 2 * item.profile.distinct <= item.profile.filled][:MOST_REVEALING]
+    known = [item.profile.name for item in found if item.role == "quasi_identifier" and item.profile.distinct > 1]
+    if not free or not known:
+        return list(found)
+    workspace.report("looking for columns that reveal quasi-identifiers", None)
+    pairs = [Pair(item.profile.name, name) for item in free for name in known]
+    columns = {item.profile.name: item.profile.column for item in found}
+    agreements, _ = agreement_of(workspace, source_relation(), columns, pairs)
+    taken = []
+    for item in found:
+        names = [p.value for p, own in agreements.items() if p.kept == item.profile.name and own.agreement >= REVEALS]
+        why = f"rows with one value of it have one value of {' and '.join(names)}, more often than by chance"
+        taken.append(as_quasi_identifier_of(item, why) if names else item)
+    return taken
 
 
 def _about_persons(workspace: Workspace, found: Sequence[Suggestion]) -> list[Suggestion]:
