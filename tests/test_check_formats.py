@@ -99,11 +99,14 @@ def test_github(tmp_path: Path) -> None:
     assert HOSTILE.replace("%", "%25") in line
 
 
-def test_a_note_is_a_notice(tmp_path: Path) -> None:
+def test_a_warning_is_a_warning(tmp_path: Path) -> None:
     changes = {"sensitive": [], "privacy": [{"k_anonymity": 2}], "identifiers": [HOSTILE]}
     code, text = check(tmp_path, GOOD, "github", "--table", "original", **changes)
     assert code == 0
-    assert text.splitlines()[1].startswith("::notice title=kanon-sql check::the table holds identifiers")
+    assert any(
+        line.startswith("::warning title=kanon-sql check: identifiers_present::the table holds columns")
+        for line in text.splitlines()
+    )
 
 
 def test_markdown(tmp_path: Path) -> None:

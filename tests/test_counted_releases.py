@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from servers import subject_of
+from specs import QUIET
 
 import kanon_sql
 from kanon_sql.engines.backends import mysql, sqlite
@@ -70,7 +71,7 @@ def spec(**changes: Any) -> kanon_sql.Spec:
             "quasi_identifiers": {"zip": {"prefix": [1], "minimum_level": 1, "maximum_level": 1}, "q": None},
             "privacy": [{"k_anonymity": 40}],
             "suppression": {"limit": 0.4},
-            "warnings": {"rows_not_persons": "allow"},
+            "warnings": QUIET,
             **changes,
         }
     )

@@ -592,6 +592,7 @@ def test_the_formats_of_pipelines_have_them(database: Database) -> None:
     warned = kanon_sql.check(database.engine, spec(unit="nr"), "people", count_rows=True)
     assert codes(result) == []
     assert "::warning title=kanon-sql check: rows_not_persons::rows were counted" in github(warned)
+    assert "::notice title=kanon-sql check::rows were counted, not persons" in github(warned)
     assert "- **rows\\_not\\_persons** rows were counted" in markdown(warned)
     suite = ElementTree.fromstring(junit(warned).partition("\n")[2])
     assert suite.get("failures") == "0"
