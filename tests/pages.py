@@ -53,6 +53,7 @@ NOT_RUN = {
     "needs a Google Cloud project",
     "needs a cluster",
     "needs a catalog of Iceberg",
+    "needs a table of ClickHouse",
     "installs from the network",
     "belongs to another program",
     "takes minutes",

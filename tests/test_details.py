@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from servers import subject_of
+from specs import QUIET
 from strategies import examples
 
 import kanon_sql
@@ -40,6 +41,7 @@ SPEC: dict[str, Any] = {
     "sensitive": ["dx"],
     "privacy": [{"k_anonymity": 2}, {"t_closeness": {"attribute": "dx", "t": 0.5}}],
     "suppression": {"limit": 1.0},
+    "warnings": QUIET,
 }
 GENERALIZE = {
     "zip": [lambda value: value, lambda value: None if value is None else value[0] + "*", lambda value: "*"],

@@ -377,8 +377,10 @@ def test_a_type_whose_values_share_texts_is_refused(database: Database, kind: st
         "unit": {"unit": "v"},
     }
     question = spec(**roles[role])
+    merged, counted = "different values of type .* may have the same text", "equal values of type .* in several ways"
+    why = merged if role == "quasi_identifiers" else counted
     for verb in (kanon_sql.plan, kanon_sql.anonymize, lambda *asked: kanon_sql.check(*asked, "visits")):
-        with pytest.raises(UnsupportedError, match=r"v: different values of type .* may have the same text"):
+        with pytest.raises(UnsupportedError, match=f"v: {why}"):
             verb(database.engine, question)
     assert kanon_sql.anonymize(database.engine, spec(keep=["v"], privacy=[{"k_anonymity": 1}])).rows["released"] == 0
 

@@ -189,7 +189,7 @@ def test_a_large_panel_costs_as_many_statements_as_a_small_one() -> None:
 
     small, large = cost(60), cost(20_000)
     assert small == large
-    assert large[0] == 8, "is it there, columns, a profile, the key, who varies, and three about columns together"
+    assert large[0] == 9, "is it there, columns, a profile, the key, who varies, and four about columns together"
 
 
 @pytest.mark.slow

@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 import pytest
 from command_line import run
 from servers import required
+from specs import QUIET
 
 import kanon_sql
 from kanon_sql.engines import Deadline, lakes
@@ -55,6 +56,7 @@ SPEC: dict[str, Any] = {
     "keep": ["x"],
     "privacy": [{"k_anonymity": 4}],
     "suppression": {"limit": 0.3},
+    "warnings": QUIET,
 }
 
 

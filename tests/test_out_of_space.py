@@ -18,6 +18,7 @@ import kanon_sql
 from kanon_sql.engines.backends import BACKENDS
 from kanon_sql.engines.duckdb_errors import duckdb_error
 from kanon_sql.errors import DatabaseError, HierarchyError
+from kanon_sql.hierarchies import files
 from kanon_sql.hierarchies.files import write_hierarchy
 from kanon_sql.spec import Spec
 
@@ -243,7 +244,7 @@ class Full:
 
 def test_half_a_hierarchy_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "h.csv"
-    monkeypatch.setattr(Path, "open", lambda self, *_, **__: Full(self))
+    monkeypatch.setattr(files, "private_file", Full)
     with pytest.raises(HierarchyError, match="cannot be written: No space left on device"):
         write_hierarchy(path, [("a", "*")])
     assert not path.exists()

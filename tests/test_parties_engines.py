@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from conftest import Database
 from servers import SUBJECTS, subject_of
+from specs import QUIET
 
 import kanon_sql
 from kanon_sql.engines import Engine
@@ -45,6 +46,7 @@ SPEC: dict[str, Any] = {
     "privacy": [{"k_anonymity": 3}, {"l_diversity": {"attribute": "ill", "l": 2}}],
     "suppression": {"limit": 0.2},
     "search": {"metric": "precision"},
+    "warnings": QUIET,
 }
 
 SLOW = pytest.mark.slow

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from servers import subject_of
 from servers.postgres import Postgres18Subject
+from specs import QUIET
 from typer.testing import CliRunner
 
 import kanon_sql
@@ -312,6 +313,7 @@ def test_a_release_is_written_from_its_frequency_set(postgres: Subject) -> None:
             "sensitive": ["dx"],
             "privacy": [{"k_anonymity": 8}, {"l_diversity": {"attribute": "dx", "l": 2}}],
             "suppression": {"limit": 0},
+            "warnings": QUIET,
         }
     )
     engine = postgres.connect()

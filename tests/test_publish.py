@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 import pytest
 from conftest import Database
+from specs import QUIET
 
 import kanon_sql
 from kanon_sql.engines.base import Deadline, Engine, Meter
@@ -49,6 +50,7 @@ def spec(**changes: Any) -> kanon_sql.Spec:
             "sensitive": ["diagnosis"],
             "privacy": [{"k_anonymity": 3}],
             "suppression": {"limit": 0},
+            "warnings": QUIET,
             **changes,
         }
     )

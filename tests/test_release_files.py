@@ -18,6 +18,7 @@ from typing import Any
 import duckdb
 import pytest
 from command_line import SECRET, run, spawn
+from specs import QUIET
 
 import kanon_sql
 from kanon_sql.errors import DatabaseError, QueryTimeout, SpecError, UnsupportedError, VerificationError
@@ -36,6 +37,7 @@ SPEC: dict[str, Any] = {
     "sensitive": ["dx"],
     "privacy": [{"k_anonymity": 4}],
     "suppression": {"limit": 0.1},
+    "warnings": QUIET,
 }
 YAML = """\
 version: 1

@@ -339,7 +339,7 @@ def test_intervals_are_those_of_exact_decimals(file: Path, width: Any, kind: str
 def test_a_number_that_no_interval_can_hold_exactly_is_refused(file: Path) -> None:
     run(file, "CREATE TABLE people (q INTEGER)", f"INSERT INTO people VALUES (1), ({10**15 - 1})")
     engine = connect(file)
-    with pytest.raises(HierarchyError, match=r"1 distinct values \(1 rows\) have no generalization"):
+    with pytest.raises(HierarchyError, match=r"1 distinct values are not finite or not between -10\^13 and 10\^13"):
         kanon_sql.plan(engine, spec(quasi_identifiers={"q": {"intervals": [Decimal("0.0001")]}}))
     engine.close()
 

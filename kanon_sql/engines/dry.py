@@ -201,7 +201,7 @@ _ANSWERS = {
     **dict.fromkeys(("row_count", "persons", "most_vectors", "labels", "covered", "largest"), 1),
     **dict.fromkeys(("judged_rows", "judged_sizes", "all_rows", "encoded_rows", "bin_rows", "vector_rows"), 1),
     "null_values": 1,  # NULL may be among them
-    "others": 1,  # no level but the top is the top's
+    "different_labels": 2,  # no level below the top has one label for all values
     # Any number of labels may turn up when the script is run, so that no two levels share a word.
     **dict.fromkeys(("most_labels", "most_siblings"), 2**WORD - 1),
     **dict.fromkeys(("classes", "kept_classes", "class_rows", "smallest_class", "largest_class", "top_labels"), 1),

@@ -9,7 +9,6 @@ import datetime
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from kanon_sql.disclosure.risk import Pair, agreement_of
 from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency import no_such_table
@@ -194,19 +193,23 @@ def _suggested(
     """A suggestion for each column, with what the user said in its place."""
     found = suggest(profiles, panel, unit=unit_of(roles, profiles), rows=roles.rows)
     found = with_roles(_about_persons(workspace, found), roles)
-    return found if roles.quasi_identifiers is not None else with_a_release(_revealing(workspace, found), panel)
+    return found if roles.quasi_identifiers is not None else with_a_release(_revealing(workspace, found, panel), panel)
 
 
-def _revealing(workspace: Workspace, found: Sequence[Suggestion]) -> list[Suggestion]:
+def _revealing(workspace: Workspace, found: Sequence[Suggestion], panel: Panel | None) -> list[Suggestion]:
     """Take columns for quasi-identifiers that reveal one, as a town does a ZIP code: kept, they would undo its labels.
 
     It takes one statement over the source, where columns that nothing suggests a role for have values that repeat.
     """
+    key = {profile.name for profile in panel or ()}  # which may be the unit
     free = [item for item in found if item.role == "left_out" and not item.asked and item.profile.distinct > 1]
+    free = [item for item in free if item.profile.name not in key]
     free = [item for item in free if 2 * item.profile.distinct <= item.profile.filled][:MOST_REVEALING]
     known = [item.profile.name for item in found if item.role == "quasi_identifier" and item.profile.distinct > 1]
     if not free or not known:
         return list(found)
+    from kanon_sql.disclosure.risk import Pair, agreement_of
+
     workspace.report("looking for columns that reveal quasi-identifiers", None)
     pairs = [Pair(item.profile.name, name) for item in free for name in known]
     columns = {item.profile.name: item.profile.column for item in found}

@@ -62,6 +62,8 @@ def nearly_unique(
     for name, place in zip(looked_at, places, strict=True):
         alone, together = found[(place,)], found[(*classes, place)]
         rows = alone.records
+        if not rows:
+            continue
         figures = {
             "rows": rows,
             "values": alone.classes,

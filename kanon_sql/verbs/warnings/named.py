@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.sql import Relation
-from kanon_sql.verbs.init import seems_an_identifier
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.repeats import repeats
 
@@ -27,6 +26,10 @@ def named_like_identifiers(spec: Handled, released: Sequence[str]) -> list[Warne
     """
     if spec.warnings.of("named_like_identifier") == "allow":
         return []
+    if not released:
+        return []
+    from kanon_sql.verbs.init import seems_an_identifier
+
     names = [name for name in dict.fromkeys(released) if seems_an_identifier(name)]
     if not names:
         return []
@@ -71,6 +74,8 @@ def unnamed_columns(
     known = {name.casefold() for name in _named(spec)}
     unnamed = [column for name, column in columns.items() if name.casefold() not in known]
     if is_source and unnamed:
+        from kanon_sql.verbs.init import seems_an_identifier
+
         by_name = [column for column in unnamed if seems_an_identifier(column.name)]
         others = [column for column in unnamed if column not in by_name and column.kind not in ("ambiguous", "boolean")]
         unique = {item.name for item in repeats(workspace, table, others) if item.is_nearly_unique}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.hierarchies import exact_value
 from kanon_sql.sql import Relation
-from kanon_sql.verbs.init import ColumnProfile
+
+if TYPE_CHECKING:
+    from kanon_sql.verbs.init import ColumnProfile
 
 __all__ = ["repeats"]
 
@@ -25,6 +28,8 @@ def repeats(
     """
     if not columns:
         return []
+    from kanon_sql.verbs.init import ColumnProfile
+
     values = [exact_value(column, "kanon_source") for column in columns]
     names = [column.name for column in columns]
     rows, *counts = workspace.row("verbs/warnings/repeats", table=table, values=values, names=names, most=most)
