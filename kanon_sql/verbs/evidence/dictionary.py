@@ -132,8 +132,7 @@ def _quasi_identifier(
     height = run.heights.get(name, item.height_hint)
     level = None if run.node is None else run.node.get(name)
     # At a level below the top, one label in every row still says what the rows have in common, such as an area.
-    known = level is not None and height is not None
-    at_top = level >= height > 0 if known else name in run.withheld
+    at_top = name in run.withheld if level is None or height is None else level >= height > 0
     if at_top and labels.get(name, 0) <= 1:
         return Entry(name, role, "withheld", level, height, "one label in every row, which tells nothing")
     if level == 0:
