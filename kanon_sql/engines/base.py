@@ -322,6 +322,24 @@ class Engine(Protocol):
     def full_name(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
         """One name for every way of writing a table's or view's name; None when there is no such table or view."""
 
+    def shared(self, parts: tuple[str, ...]) -> bool:
+        """Whether a table of kanon_sql's own has a name. Raises SpecError where another user could act through it."""
+
+    def default_rights(self, parts: tuple[str, ...]) -> list[str]:
+        """The statements that give a table the rights which the database would have given it when it was made."""
+
+    def conceal(self, parts: tuple[str, ...]) -> None:
+        """Make a table of this name, if others could read it at once, as one of the session until it is revealed."""
+
+    def reveal(self, parts: tuple[str, ...]) -> list[str]:
+        """The statements that put the table which was concealed where it was to be; none where none was."""
+
+    def refuse_readers(self, schema: tuple[str, ...]) -> None:
+        """See that nobody else may read what is made in a schema of scratch tables. Raises SpecError."""
+
+    def rights(self, parts: tuple[str, ...]) -> list[str]:
+        """The statements that give a new view of this name the rights that others have on the present one."""
+
     def mark(self, parts: tuple[str, ...]) -> str | None:
         """The run that marked a table as its own (see ``Dialect.mark``); None for any other table, and for none."""
 

@@ -34,7 +34,7 @@ from kanon_sql.engines.clickhouse_tables import (
 )
 from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.said import without_values
-from kanon_sql.engines.session import TAG, SessionEngine
+from kanon_sql.engines.session import NO_TABLE, TAG, SessionEngine
 from kanon_sql.engines.type_names import TypeName, parsed_type
 from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql import RENAMING, Statement, dialect_named
@@ -68,6 +68,9 @@ _READ_ONLY, _CANCELLED, _TIMEOUT = 164, 394, 159
 
 _FULL, _WRITING, _MEMORY = (243,), (74, 75, 76, 1001), 241
 """Not enough space; errors of files, which say why by a number of the operating system; no more memory."""
+
+_STORING = tuple(f"{kind}MergeTree" for kind in ("", "Replicated", "Shared"))
+"""Engines of tables that keep all rows as they were written."""
 
 _ABOUT_NAMES = (16, 46, 47, 48, 57, 60, 81, _READ_ONLY, 497)
 """Error codes whose first sentence names tables, columns or rights, and no value."""
@@ -264,6 +267,33 @@ class ClickHouseEngine(SessionEngine):
         sql = f"SELECT comment FROM system.tables WHERE database = {database} AND name = {name}"
         rows = self.fetch(Statement("mark", sql, quoted=self.dialect.quoted), 1)
         return str(rows[0][0]) if rows else None
+
+    def _faults(self, parts: tuple[str, ...]) -> list[str] | None:
+        """What keeps no rows, or not for good; views that take each row that is written; and row policies, if shown."""
+        found = self._find(parts)
+        if found is None:
+            return None
+        database, name = map(self.dialect.literal, found[1])
+        sql = (
+            "SELECT engine, is_temporary, length(dependencies_table), "
+            r"match(create_table_query, '\\s(TTL|CONSTRAINT\\s+\\S+\\s+(CHECK|ASSUME))\\s') OR EXISTS ("
+            f"SELECT 1 FROM system.columns WHERE database = {database} AND table = {name} AND default_kind <> '') "
+            f"FROM system.tables WHERE database = {database} AND name = {name}"
+        )
+        ((engine, temporary, views, forgets),) = self.fetch(Statement("shared", sql, quoted=self.dialect.quoted), 1)
+        said = [] if str(engine) in _STORING else [NO_TABLE]
+        said += ["is a temporary table, which vanishes with the session"] if temporary else []
+        said += ["has materialized views, which are run with each row that is written"] if views else []
+        said += ["has columns or rows that are not stored as they are written"] if forgets else []
+        return [*said, *(["has row policies"] if self._has_policies(database, name) else [])]
+
+    def _has_policies(self, database: str, name: str) -> bool:
+        """Whether rows are hidden; a user who may not see policies is not told."""
+        sql = f"SELECT count() FROM system.row_policies WHERE database = {database} AND table = {name}"
+        try:
+            return bool(self.fetch(Statement("shared", sql, quoted=self.dialect.quoted), 1)[0][0])
+        except DatabaseError:
+            return False
 
     def estimate(self, relation: str) -> Estimate | None:
         """EXPLAIN ESTIMATE's rows, and their share of the tables' bytes; MergeTree tables only."""

@@ -116,6 +116,28 @@ class DryEngine:
     def full_name(self, parts: tuple[str, ...]) -> None:
         """Nothing exists."""
 
+    def shared(self, parts: tuple[str, ...]) -> bool:
+        """Nothing exists."""
+        return False
+
+    def default_rights(self, parts: tuple[str, ...]) -> list[str]:
+        """Nobody has any rights."""
+        return []
+
+    def conceal(self, parts: tuple[str, ...]) -> None:
+        """Nobody reads anything."""
+
+    def reveal(self, parts: tuple[str, ...]) -> list[str]:
+        """Nothing was concealed."""
+        return []
+
+    def refuse_readers(self, schema: tuple[str, ...]) -> None:
+        """Nobody reads anything."""
+
+    def rights(self, parts: tuple[str, ...]) -> list[str]:
+        """Nobody has any rights."""
+        return []
+
     def mark(self, parts: tuple[str, ...]) -> None:
         """Nothing exists."""
 

@@ -173,6 +173,29 @@ class RelationalEngine(SessionEngine):
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
         return self.backend.find(self, parts)
 
+    def _faults(self, parts: tuple[str, ...]) -> list[str] | None:
+        return self.backend.faults(self, parts)
+
+    def default_rights(self, parts: tuple[str, ...]) -> list[str]:
+        """The statements that give a table the rights which the database would have given it when it was made."""
+        return self.backend.default_rights(self, parts)
+
+    def conceal(self, parts: tuple[str, ...]) -> None:
+        """Make a table of this name, if others could read it at once, as one of the session until it is revealed."""
+        self.backend.conceal(self, parts)
+
+    def reveal(self, parts: tuple[str, ...]) -> list[str]:
+        """The statements that put the table which was concealed where it was to be; none where none was."""
+        return self.backend.reveal(parts)
+
+    def refuse_readers(self, schema: tuple[str, ...]) -> None:
+        """See that nobody else may read what is made in a schema of scratch tables."""
+        self.backend.refuse_readers(self, schema)
+
+    def rights(self, parts: tuple[str, ...]) -> list[str]:
+        """The statements that give a new view of this name the rights that others have on the present one."""
+        return self.backend.rights(self, parts)
+
     def _comment(self, parts: tuple[str, ...]) -> str | None:
         found = self.backend.find(self, parts)
         return None if found is None or found[0] != "table" else self.backend.comment(self, parts, found[1])

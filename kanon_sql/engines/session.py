@@ -16,13 +16,16 @@ from kanon_sql.errors import DatabaseError, KanonError, SpecError, UnsupportedEr
 from kanon_sql.interrupts import ends_in_order
 from kanon_sql.sql import Dialect, Statement, called_names, looking_at, marked_run, refuse_called, single_query
 
-__all__ = ["IN_TRANSACTION", "TAG", "SessionEngine"]
+__all__ = ["IN_TRANSACTION", "NO_TABLE", "TAG", "SessionEngine"]
 
 IN_TRANSACTION = "this connection is inside a transaction that kanon_sql did not open; commit it or roll it back first"
 """Why a connection is refused that its owner has begun something on."""
 
 TAG = "/* kanon_sql run "
 """What every statement begins with; the run's id follows."""
+
+NO_TABLE = "is no plain table"
+"""Why a view, or what is like one, is not used as a table of ours."""
 
 _BROKEN = re.compile("[\ud800-\udfff]")
 
@@ -225,6 +228,48 @@ class SessionEngine(ABC):
         """One name for every way of writing a table's or view's name; None when there is no such table or view."""
         found = self._find(parts)
         return None if found is None else found[1]
+
+    def shared(self, parts: tuple[str, ...]) -> bool:
+        """Whether a table that kanon_sql keeps its records in has a name.
+
+        Such a table is found by its name alone, and another user may have made it first.
+
+        Raises:
+            SpecError: it is no plain table, or another user's code would run, or hide rows, when it is used.
+        """
+        faults = self._faults(parts)
+        if faults:
+            raise SpecError(
+                f"{'.'.join(parts)!r} has the name of a table of kanon_sql, and is not used: it "
+                f"{', and '.join(faults)}. Another user could run code with the rights of this connection, or hide "
+                "rows from it; drop or rename it, or name another schema, in which other users may not create tables"
+            )
+        return faults is not None
+
+    def _faults(self, parts: tuple[str, ...]) -> list[str] | None:
+        """Why a table that is found by its name cannot be trusted; None where nothing has the name."""
+        kind = self.exists(parts)
+        return None if kind is None else [NO_TABLE] if kind == "view" else []
+
+    def default_rights(self, parts: tuple[str, ...]) -> list[str]:
+        """None: what is made here has no rights before it is published that others do not have afterwards."""
+        return []
+
+    def conceal(self, parts: tuple[str, ...]) -> None:
+        """Where a table can be made without rights for others, or rights are not known, there is nothing to do."""
+        return
+
+    def reveal(self, parts: tuple[str, ...]) -> list[str]:
+        """Nothing was concealed."""
+        return []
+
+    def refuse_readers(self, schema: tuple[str, ...]) -> None:
+        """Where a table can be made without rights for others, or rights are not known, there is nothing to do."""
+        return
+
+    def rights(self, parts: tuple[str, ...]) -> list[str]:
+        """None: where views can be replaced at once, their rights stay with the name."""
+        return []
 
     def mark(self, parts: tuple[str, ...]) -> str | None:
         """The run that marked a table as its own; None for any other table, and for none."""

@@ -118,15 +118,38 @@ class Workspace:
         Args:
             name: the template's.
             table: what to make. Outside of a transaction, since a refusal would end it.
+
+        Raises:
+            SpecError: what has the name is not to be trusted.
         """
+        if self.engine.shared(table.parts):
+            return
         try:
             self.execute(name, table=table)
         except DatabaseError:
             for _ in range(LOOKS):
-                if self.engine.exists(table.parts) == "table":
+                if self.engine.shared(table.parts):
                     return
                 time.sleep(PAUSE)
             raise
+        self.engine.shared(table.parts)  # another user's may have been quicker
+
+    def hold(self, *tables: Relation) -> None:
+        """Let nobody change what shared tables do until the transaction ends, and look at them once more.
+
+        Only where the engine can hold tables so; elsewhere they were looked at before.
+
+        Raises:
+            SpecError: one of them is not to be trusted any more.
+            DatabaseError: one of them went away.
+        """
+        sql = self.dialect.hold([table.parts for table in tables])
+        if sql is None:
+            return
+        self.run(Statement("release/hold", sql, quoted=self.dialect.quoted))
+        for table in tables:
+            if not self.engine.shared(table.parts):
+                raise DatabaseError(f"{'.'.join(table.parts)!r} went away just now; nothing was changed: run it again")
 
     def fetch(self, name: str, limit: int, /, **context: Any) -> list[Row]:
         """Compile a template and fetch its rows, at most ``limit``."""
@@ -353,6 +376,7 @@ class Workspace:
     def _record(self, quoted: str) -> None:
         """Note a scratch table of this workspace's before it is made."""
         if not self._recorded:
+            self.engine.refuse_readers(self.engine.scratch.schema)
             self.create_shared("engines/scratch/create_record", self._record_table)
         self._recorded.add(self.run_id)
         self.record(next(item for item in self._tables if self.quoted(item) == quoted), self._record_table)

@@ -13,7 +13,7 @@ from kanon_sql.engines import Engine, Workspace
 from kanon_sql.errors import DatabaseError
 from kanon_sql.release.manifest import MANIFEST_TABLE, Record
 from kanon_sql.release.publish import mark_as_ours
-from kanon_sql.release.state import State, forget_state, states_in, write_state
+from kanon_sql.release.state import State, forget_state, registry, states_in, write_state
 from kanon_sql.release.write import beside
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Statement
@@ -54,6 +54,7 @@ def amend(
     manifests = beside(spec.release, MANIFEST_TABLE)
     workspace.create_shared("release/manifest/create", manifests)
     with engine.transaction():
+        workspace.hold(manifests, registry(before.schema), Relation(spec.release))
         forget_state(workspace, before)
         write_state(workspace, after)
         # Who waited for another run finds that one's row here, and not the one that was read.

@@ -88,6 +88,7 @@ def history_of(
         return None
     assert named.release is not None
     assert spec.unit is not None
+    workspace.engine.shared(named.release)
     shown = format_table_name(named.release)
     manifest = beside(named.release, MANIFEST_TABLE)
     rows = workspace.fetch("release/manifest/read", MAX_PENDING, table=manifest, run_id=run_id)

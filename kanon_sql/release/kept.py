@@ -129,8 +129,8 @@ def kept_recoding(workspace: Workspace, name: tuple[str, ...]) -> Kept:
         SpecError: there is none by this name.
     """
     shown, engine, manifest = format_table_name(name), workspace.engine, beside(name, MANIFEST_TABLE)
-    run_id = engine.mark(name) if engine.exists(name) == "table" else None
-    if run_id is None or kind_of(run_id) != "recoding" or engine.exists(manifest.parts) != "table":
+    run_id = engine.mark(name) if engine.shared(name) else None
+    if run_id is None or kind_of(run_id) != "recoding" or not engine.shared(manifest.parts):
         raise SpecError(_no_such(name))
     if recorded_state(workspace, manifest, release_key(engine, name), run_id) is None:
         raise SpecError(_no_such(name))

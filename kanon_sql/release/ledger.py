@@ -191,14 +191,11 @@ def read_ledger(workspace: Workspace, table: Relation) -> tuple[Entry, ...]:
     Raises:
         SpecError: the table is no ledger.
     """
-    engine = workspace.engine
-    kind = engine.exists(table.parts)
     shown = ".".join(table.parts)
-    if kind is None:
+    if not workspace.engine.shared(table.parts):
         return ()
-    columns = [column.lower() for column in workspace.columns(table)] if kind == "table" else []
-    if columns != list(COLUMNS):
-        raise SpecError(f"ledger: {shown!r} is a {kind}, but no ledger of kanon_sql; choose another name")
+    if [column.lower() for column in workspace.columns(table)] != list(COLUMNS):
+        raise SpecError(f"ledger: {shown!r} is a table, but no ledger of kanon_sql; choose another name")
     rows = workspace.fetch("release/ledger/entries", MAX_ENTRIES, table=table)
     try:
         return tuple(Entry.from_dict(json.loads(row[0])) for row in rows)

@@ -197,7 +197,7 @@ def published_manifest(engine: Engine, run_id: str, schema: str | None = None) -
         )
     table = Relation((*(parse_table_name(schema) if schema is not None else ()), MANIFEST_TABLE))
     with open_workspace(engine, "") as workspace:
-        if engine.exists(table.parts) != "table":
+        if not engine.shared(table.parts):
             raise SpecError(
                 f"there is no table {'.'.join(table.parts)} here, so no release was published beside it; "
                 "name its --schema, or another database"

@@ -95,6 +95,11 @@ def refuse_foreign_release(workspace: Workspace, spec: Origin, *, key: str = "re
                 f"{key}: {dialect.name} takes names of {most} {unit} at most, and this one is longer; "
                 "choose a shorter one"
             )
+    if dialect.of_session is not None and any(dialect.of_session.fullmatch(part) for part in release[:-1]):
+        raise SpecError(
+            f"{key}: {'.'.join(release)!r} would be a temporary table, which vanishes with the connection; name "
+            "another schema"
+        )
     kind = workspace.engine.exists(release)
     if kind is None:
         return None
@@ -105,7 +110,7 @@ def refuse_foreign_release(workspace: Workspace, spec: Origin, *, key: str = "re
     manifest = beside(release, MANIFEST_TABLE)
     beside_it = (
         kind == wanted
-        and workspace.engine.exists(manifest.parts) == "table"
+        and workspace.engine.shared(manifest.parts)
         and _place(workspace.engine, release) == _place(workspace.engine, manifest.parts)
     )
     if beside_it:
@@ -235,15 +240,28 @@ def publish(
         _InSteps(workspace, spec, written, manifest, addition, record, replacing).publish()
         return
     with workspace.engine.transaction():
+        workspace.hold(table, *([] if addition is None else [addition.table]))
         if addition is not None:
             addition.take_turn(workspace)
         mark_as_ours(workspace, written)
         if unseen or _replaced(workspace, spec, written, replacing) is not None:
             workspace.execute("engines/scratch/drop", target=Relation(spec.release))
         _rename(workspace, written.parts, spec.release[-1])
+        _open(workspace, spec.release)
         if addition is not None:
             addition.enter(workspace)
         record.publish(spec, manifest)
+
+
+def _open(workspace: Workspace, release: tuple[str, ...]) -> None:
+    """Give others the rights that default privileges say, which the table was made without.
+
+    A history, or a recoding that is kept, may hold values of the source: who may read one is for its owner to say.
+    """
+    if kind_of(workspace.run_id) not in ("release", "untrue"):
+        return
+    if rights := workspace.engine.default_rights(release):
+        workspace.run(Statement("release/rights", "; ".join(rights), quoted=workspace.dialect.quoted))
 
 
 def mark_as_ours(workspace: Workspace, written: Relation) -> None:
@@ -288,6 +306,7 @@ class _InSteps:
     def publish(self) -> None:
         """Steps 1 to 6."""
         workspace = self.workspace
+        self._reveal()
         mark_as_ours(workspace, self.written)
         old = _replaced(workspace, self.spec, self.written, self.replacing)
         if old is not None:
@@ -308,6 +327,17 @@ class _InSteps:
                 self._drop_old()
             except DatabaseError as error:
                 raise type(error)(f"{error}; {_STANDS}; {_LEFT}") from None
+
+    def _reveal(self) -> None:
+        """Where others may read a schema, the verified table was one of the session until now."""
+        workspace = self.workspace
+        try:
+            for sql in workspace.engine.reveal(self.written.parts):
+                workspace.run(Statement("release/reveal", sql, quoted=workspace.dialect.quoted))
+        except BaseException:
+            with workspace.engine.without_deadline(), suppress(DatabaseError):  # the session's comes first, then this
+                workspace.execute("engines/scratch/drop", target=self.written)
+            raise
 
     def _settle_earlier(self, run_id: str) -> None:
         """A run that was cut off after its release got the name did publish it."""

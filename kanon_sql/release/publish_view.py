@@ -24,7 +24,7 @@ from kanon_sql.release.publish import refuse_foreign_release
 from kanon_sql.release.state import refuse_growing
 from kanon_sql.release.write import beside, verify_view
 from kanon_sql.spec import Spec
-from kanon_sql.sql import Relation
+from kanon_sql.sql import Relation, Statement
 
 __all__ = ["publish_view", "refuse_other_release"]
 
@@ -71,9 +71,14 @@ def publish_view(workspace: Workspace, choice: Choice, manifest: Mapping[str, An
     statement = created_view(workspace, choice)
     if workspace.capabilities.transactional_ddl:
         with engine.transaction():
+            workspace.hold(table)
+            rights = []
             if unseen or refuse_foreign_release(workspace, spec) is not None:
+                rights = engine.rights(spec.release)
                 workspace.execute("release/drop_view", view=Relation(spec.release))
             workspace.run(statement)
+            if rights:  # else its readers would have to be granted them again after each run
+                workspace.run(Statement("release/rights", "; ".join(rights), quoted=workspace.dialect.quoted))
             if not unseen:
                 _examine(workspace, choice)
             record.publish(spec, manifest)

@@ -130,7 +130,7 @@ def open_state_schema(workspace: Workspace, schema: tuple[str, ...]) -> None:
             "allow scratch tables (temp or schema)"
         )
     table = registry(schema)
-    if engine.exists(table.parts) is None:
+    if not engine.shared(table.parts):
         if (sql := dialect.create_schema(schema)) is not None:
             with suppress(DatabaseError):  # it may be there, made by somebody who may
                 workspace.run(Statement("release/state/schema", sql, quoted=dialect.quoted))
@@ -173,7 +173,7 @@ def state_of(workspace: Workspace, schema: tuple[str, ...], release: tuple[str, 
     """
     engine, table = workspace.engine, registry(schema)
     run_id = engine.mark(release) if engine.exists(release) == "table" else None
-    if run_id is None or engine.exists(table.parts) != "table":
+    if run_id is None or not engine.shared(table.parts):
         return None
     rows = workspace.fetch("release/manifest/read", MAX_PENDING, table=table, run_id=run_id)
     return None if not rows else _read(schema, str(rows[0][1]))
@@ -207,7 +207,7 @@ def refuse_growing(workspace: Workspace, spec: Spec, run_id: str | None) -> None
 def states_in(workspace: Workspace, schema: tuple[str, ...]) -> list[State]:
     """All states that are recorded in a schema, those that a killed run left among them."""
     table = registry(schema)
-    if workspace.engine.exists(table.parts) != "table":
+    if not workspace.engine.shared(table.parts):
         return []
     rows = workspace.fetch("release/ledger/entries", MAX_STATES, table=table)
     return [_read(schema, str(row[0])) for row in rows]

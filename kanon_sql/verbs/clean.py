@@ -182,8 +182,8 @@ class _Room:
         engine, workspace = self.workspace.engine, self.workspace
         yield from self._statements()
         record, manifest = Relation((*self.place, SCRATCH_TABLE)), Relation((*self.place, MANIFEST_TABLE))
-        unsettled = pending_records(workspace, manifest) if engine.exists(manifest.parts) == "table" else []
-        if engine.exists(record.parts) == "table":
+        unsettled = pending_records(workspace, manifest) if engine.shared(manifest.parts) else []
+        if engine.shared(record.parts):
             for row in workspace.fetch("verbs/clean/recorded", MAX_OBJECTS, table=record):
                 run_id, object_name, created_at = map(str, row)
                 found = _object(engine, run_id, object_name, created_at)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from kanon_sql.engines.base import Capabilities, Column, Estimate, Row, Running, Scratch
 from kanon_sql.engines.reads import Stored
+from kanon_sql.engines.session import NO_TABLE
 from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql import Dialect, Statement, called_names, refuse_called
 
@@ -98,6 +99,36 @@ class Backend(ABC):
     @abstractmethod
     def find(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Found | None:
         """The kind and the full name of what stands under a name."""
+
+    def faults(self, engine: RelationalEngine, parts: tuple[str, ...]) -> list[str] | None:
+        """Why a table that is found by its name cannot be trusted, as ends of a sentence; None where nothing is there.
+
+        Whoever may create in its schema may have made it before kanon_sql did.
+        """
+        found = self.find(engine, parts)
+        return None if found is None else [NO_TABLE] if found[0] == "view" else []
+
+    def default_rights(self, engine: RelationalEngine, parts: tuple[str, ...]) -> list[str]:
+        """What gives a table the rights that it was made without, since it was not published yet."""
+        return []
+
+    def conceal(self, engine: RelationalEngine, parts: tuple[str, ...]) -> None:
+        """Make a table of this name, if others could read it at once, as one of the session until it is revealed."""
+
+    def reveal(self, parts: tuple[str, ...]) -> list[str]:
+        """What puts the table that was concealed where it was to be; none where none was."""
+        return []
+
+    def refuse_readers(self, engine: RelationalEngine, schema: tuple[str, ...]) -> None:
+        """See that nobody else may read what is made in a schema of scratch tables.
+
+        Raises:
+            SpecError: others may, or it is not known.
+        """
+
+    def rights(self, engine: RelationalEngine, parts: tuple[str, ...]) -> list[str]:
+        """What gives a view that is made anew the rights that others have on the present one; none where they stay."""
+        return []
 
     @abstractmethod
     def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Estimate, Kind, Running
 from kanon_sql.engines.said import without_values
-from kanon_sql.engines.session import TAG
+from kanon_sql.engines.session import NO_TABLE, TAG
 from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.sql import SEQUENCE, WITHOUT_SEQUENCES, MariaDB, MySQL, Statement, called_names, named_tables
 
@@ -111,6 +111,9 @@ _NAMED = {
 
 _DENIED = r"(.+?) command denied to user ('[^']*'@'[^']*') for table (?:`([^`]+)`\.)?[`'](.+)[`']$"
 
+_STORING = {"innodb", "aria", "myisam", "rocksdb", "columnstore", "ndbcluster"}
+"""Storage engines that keep rows themselves: others forget them, or have them elsewhere."""
+
 _FULL = {20, 1021}
 _WRITING = {3, 1026, 1030}
 """Errors of writing a file, which say by a number of the operating system why; 28 is a full disk."""
@@ -136,6 +139,8 @@ class MariaDBBackend(Backend):
     )
     patience = 20.0
     _place = ""
+    _schema = ""
+    """The session's database."""
     without_temp_tables = "MySQL cannot read a temporary table twice in one statement"
 
     def transaction_open(self, engine: RelationalEngine) -> bool:
@@ -146,7 +151,8 @@ class MariaDBBackend(Backend):
         """Literals that compare exactly, whole sort keys, and no value changed without an error."""
         (self._id, shown, folds) = self.first(engine, "SELECT CONNECTION_ID(), VERSION(), @@lower_case_table_names")
         self._settle(str(shown), folds=bool(folds))
-        self._place = " ".join(map(str, self.first(engine, "SELECT DATABASE(), CURRENT_USER(), USER()")))
+        named = self.first(engine, "SELECT DATABASE(), CURRENT_USER(), USER()")
+        self._schema, self._place = str(named[0] or ""), " ".join(map(str, named))
         longest = 4 * self.dialect.longest_text + 16
         settings: dict[str, Any] = {
             "character_set_client": "utf8mb4",
@@ -173,6 +179,55 @@ class MariaDBBackend(Backend):
         # Fifteen sort keys of 32 long texts each, else the server refuses; it takes what the rows need.
         settings["sort_buffer_size"] = max(512 * longest, int(self._before["sort_buffer_size"]))
         self._set(engine, settings)
+
+    def __init__(self) -> None:
+        self._concealed: set[str] = set()
+        """The quoted names of tables that are made as tables of the session for now."""
+
+    def steps(self, engine: RelationalEngine, statement: Statement) -> Sequence[str]:
+        """A table that is not published yet is one of the session where others may read all of a schema."""
+        creates = statement.creates
+        if creates is not None and creates.table in self._concealed:
+            return [self.dialect.create_as(creates.table, creates.query, True)]
+        return [statement.sql]
+
+    def _others(self, engine: RelationalEngine, schema: tuple[str, ...]) -> int | None:
+        """How many other accounts have rights in a schema; None where this one is not told."""
+        from sqlalchemy.exc import DBAPIError
+
+        query = self.dialect.readers(schema or (self._schema,))
+        if query is None:
+            return None
+        try:
+            return int(engine._rows(query, 1)[0][0])
+        except DBAPIError:
+            return None
+
+    def conceal(self, engine: RelationalEngine, parts: tuple[str, ...]) -> None:
+        """Rights in a schema hold for each table in it from the first moment, and cannot be taken from one."""
+        if self._others(engine, parts[:-1]) != 0:
+            self._concealed.add(self.dialect.relation(parts))
+
+    def reveal(self, parts: tuple[str, ...]) -> list[str]:
+        """Of two tables of one name, the session's is read: it is copied, and dropped."""
+        table = self.dialect.relation(parts)
+        if table not in self._concealed:
+            return []
+        self._concealed.remove(table)
+        return [self.dialect.create_as(table, f"SELECT * FROM {table}", False), f"DROP TEMPORARY TABLE {table}"]
+
+    def refuse_readers(self, engine: RelationalEngine, schema: tuple[str, ...]) -> None:
+        """Rights in a schema hold for each table in it from the first moment."""
+        others = self._others(engine, schema)
+        if others == 0:
+            return
+        shown = self.dialect.relation(schema or (self._schema,))
+        who = "this user cannot see who else may read" if others is None else f"{others} other accounts have rights in"
+        raise SpecError(
+            f"scratch: {who} {shown}, where scratch tables would hold values of the source; use temporary tables "
+            "(scratch temp), or a database in which no other account has rights, and which this one can see that of "
+            "(GRANT SELECT ON mysql.* lets it)"
+        )
 
     def _refuse_the_past(self, engine: RelationalEngine) -> None:
         """A table with system versioning would be judged by rows that it had at another time."""
@@ -255,6 +310,25 @@ class MariaDBBackend(Backend):
             same = self.capabilities.folds_names or tuple(full)[-len(parts) :] == parts
             if same and kind != "TEMPORARY":
                 return "view" if "VIEW" in kind else "table", tuple(full)
+        return None
+
+    def faults(self, engine: RelationalEngine, parts: tuple[str, ...]) -> list[str] | None:
+        """What is no table that stores rows, and triggers, which may change a row.
+
+        A trigger has the rights of who made it. It is not shown to those who may make none; nothing of it runs with
+        other rights than its own.
+        """
+        *schema, name = (self.dialect.literal(part) for part in parts)
+        rows = engine.scalars(
+            "SELECT engine, table_schema, table_name, (SELECT COUNT(*) FROM information_schema.triggers "
+            "WHERE event_object_schema = t.table_schema AND event_object_table = t.table_name) "
+            "FROM information_schema.tables AS t WHERE table_type <> 'TEMPORARY' "
+            f"AND table_schema = {schema[-1] if schema else 'DATABASE()'} AND table_name = {name}"
+        )
+        for kept, *full, triggers in rows:
+            if self.capabilities.folds_names or tuple(full)[-len(parts) :] == parts:
+                said = [] if str(kept).lower() in _STORING else [NO_TABLE]
+                return [*said, *(["has triggers"] if triggers else [])]
         return None
 
     def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
@@ -352,7 +426,13 @@ class MariaDBBackend(Backend):
         return f"{self._shown} reported error {code} (its text may hold values and is not shown)"
 
     def grant(self, engine: RelationalEngine, error: BaseException, said: str, sql: str) -> str:
-        """Error 1142: the server says which right, to whom, and on which table."""
+        """Errors 1142 and 1044: the server says which right, to whom, and on which table or database."""
+        if _number(error) == 1044 and "CREATE TEMPORARY TABLE" in sql:
+            found = re.match(r"Access denied for user ('[^']*'@'[^']*') to database '(.+)'$", said)
+            place = "the database" if found is None else f"{self.dialect.quote(found[2])}.*"
+            user = "this user" if found is None else found[1]
+            why = "a release is its owner's alone until it is published"
+            return f"{why}: run GRANT CREATE TEMPORARY TABLES ON {place} TO {user}"
         found = re.match(_DENIED, said) if _number(error) == 1142 else None
         if found is None:
             return ""
@@ -407,6 +487,12 @@ class MySQLBackend(MariaDBBackend):
 
     dialect = MySQL()
     capabilities = replace(MariaDBBackend.capabilities, temp_tables=False)
+
+    def conceal(self, engine: RelationalEngine, parts: tuple[str, ...]) -> None:
+        """It cannot read a temporary table twice in one statement, so that a release is verified where it stands."""
+
+    def refuse_readers(self, engine: RelationalEngine, schema: tuple[str, ...]) -> None:
+        """Who may read a schema was not tried on this server, and it has no other scratch tables."""
 
 
 def _counts(engine: RelationalEngine) -> bool:

@@ -9,8 +9,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.backends import postgres_catalog as catalog
+from kanon_sql.engines.backends import postgres_rights
 from kanon_sql.engines.backends.base import Backend, Found
-from kanon_sql.engines.base import NO_MEMORY, NO_SPACE, Capabilities, Column, Estimate, Kind, Running, Texts
+from kanon_sql.engines.base import NO_MEMORY, NO_SPACE, Capabilities, Column, Estimate, Kind, Row, Running, Texts
 from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.said import without_values
 from kanon_sql.errors import DatabaseError, SpecError
@@ -98,6 +99,11 @@ _GRANTS = (
 _MANY = 10_000
 """Rows of the catalog that are looked at; there are a few hundred functions of these names."""
 
+_MADE = re.compile(r'CREATE TABLE (IF NOT EXISTS )?((?:"(?:[^"]|"")+"\.){0,2}"(?:[^"]|"")+")')
+"""A table that is made and stays. One that all runs share is made IF NOT EXISTS."""
+
+_NAME = re.compile(r'"((?:[^"]|"")+)"')
+
 _WRITING = "SET TRANSACTION READ WRITE; "
 """Sent in one message with a statement, it holds for that statement."""
 
@@ -142,6 +148,10 @@ class PostgresBackend(Backend):
     """The server's work_mem and enable_sort; None where somebody chose for the session, the role or the database."""
     _now: tuple[int, str] | None = None
     """Those that are set now."""
+
+    def __init__(self) -> None:
+        self._by_default: dict[str, list[Row]] = {}
+        """Schema, as an expression -> the rights that a new table there has at once; known for a run."""
 
     def in_transaction(self, connection: Connection) -> bool:
         """The driver's own too, in which its connection cannot be told to commit every statement."""
@@ -217,6 +227,7 @@ class PostgresBackend(Backend):
     @contextmanager
     def reading(self, engine: RelationalEngine) -> Iterator[None]:
         """Every transaction of a run is read-only unless its statement says otherwise; see :meth:`steps`."""
+        self._by_default.clear()
         ((now,),) = engine._rows("SHOW default_transaction_read_only", 1)
         if now == "on" or _in_transaction(engine.driver_connection):
             yield
@@ -231,7 +242,14 @@ class PostgresBackend(Backend):
                 engine._run("SET default_transaction_read_only = off")
 
     def steps(self, engine: RelationalEngine, statement: Statement) -> Sequence[str]:
-        """What writes says so; a scratch table is filled from the user's query where nothing else may be written."""
+        """What writes says so; a scratch table is filled from the user's query where nothing else may be written.
+
+        A table that stays is its owner's alone until it is published: what default privileges give to others is taken
+        back in the transaction that makes it.
+        """
+        lasting = _MADE.match(statement.sql)
+        if lasting is not None:
+            return self._made(engine, statement.sql, lasting[2], is_shared=lasting[1] is not None)
         if not self._writes or _in_transaction(engine.driver_connection):
             return [statement.sql]
         creates = statement.creates
@@ -239,6 +257,40 @@ class PostgresBackend(Backend):
             made = self.dialect.create_as(creates.table, creates.query, True)
             return [f"{_WRITING}{made} WITH NO DATA", f"INSERT INTO {creates.table} {creates.query}"]
         return [f"{_WRITING}{statement.sql}"]
+
+    def _made(self, engine: RelationalEngine, sql: str, table: str, *, is_shared: bool) -> Sequence[str]:
+        """A table that all runs share keeps the rights to read and write it, but nobody adds to what it does."""
+        rights = "TRIGGER, REFERENCES" if is_shared else "ALL"
+        taken = postgres_rights.revoked(self._rights_by_default(engine, table), table, self.dialect, rights)
+        if _in_transaction(engine.driver_connection):
+            return [sql, *taken]
+        return [f"{_WRITING if self._writes else ''}{'; '.join([sql, *taken])}"]  # one message is one transaction
+
+    def _rights_by_default(self, engine: RelationalEngine, table: str) -> list[Row]:
+        """The rights that others have on a new table as soon as it is made, by the table's quoted name."""
+        *place, _ = _NAME.findall(table)
+        schema = self.dialect.literal(place[-1].replace('""', '"')) if place else "pg_catalog.current_schema()"
+        if schema not in self._by_default:
+            self._by_default[schema] = engine.scalars(postgres_rights.rights_by_default(schema))
+        return self._by_default[schema]
+
+    def default_rights(self, engine: RelationalEngine, parts: tuple[str, ...]) -> list[str]:
+        """What the default privileges say."""
+        table = self.dialect.relation(parts)
+        return postgres_rights.grants(self._rights_by_default(engine, table), table, self.dialect)
+
+    def rights(self, engine: RelationalEngine, parts: tuple[str, ...]) -> list[str]:
+        """Those on the view and on its columns, and no others."""
+        table = self.dialect.relation(parts)
+        rows = engine.scalars(postgres_rights.rights_on(self.dialect.literal(table)))
+        by_default = postgres_rights.revoked(self._rights_by_default(engine, table), table, self.dialect)
+        return [*by_default, *postgres_rights.grants(rows, table, self.dialect)]
+
+    def faults(self, engine: RelationalEngine, parts: tuple[str, ...]) -> list[str] | None:
+        """By one look at the catalog."""
+        table = self.dialect.literal(self.dialect.relation(parts))
+        rows = engine.scalars(postgres_rights.properties(table), 1)
+        return postgres_rights.faults(rows[0], self.dialect) if rows else None
 
     def refuse_effects(self, engine: RelationalEngine, query: str) -> None:
         """Functions that PostgreSQL lists as volatile, in the query or in a view that it reads, however deep."""

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Kind, Texts
 from kanon_sql.engines.said import without_values
+from kanon_sql.engines.session import NO_TABLE
 from kanon_sql.sql import WITHOUT_JSON, Statement, affinity, dialect_named
 
 if TYPE_CHECKING:
@@ -214,6 +215,22 @@ class SQLiteBackend(Backend):
                 return "view" if rows[0][0] == "view" else "table", (fold(database), str(rows[0][1]))
         return None
 
+    def faults(self, engine: RelationalEngine, parts: tuple[str, ...]) -> list[str] | None:
+        """Triggers, also those of this connection, and what lets a row go without an error."""
+        found = self.find(engine, parts)
+        if found is None:
+            return None
+        database, name = found[1]
+        schemas = " UNION ALL ".join(
+            f"SELECT type, sql FROM {schema}.sqlite_master WHERE LOWER(tbl_name) = LOWER({self.dialect.literal(name)})"
+            for schema in dict.fromkeys((self.dialect.quote(database), "temp"))
+        )
+        rows = [(str(kind), str(sql or "")) for kind, sql in engine.scalars(schemas)]
+        said = [NO_TABLE] if found[0] == "view" or any(_VIRTUAL.match(sql) for _, sql in rows) else []
+        said += ["has triggers"] if any(kind == "trigger" for kind, _ in rows) else []
+        forgets = any(_FORGETS.search(self.dialect.quoted.sub("", sql)) for kind, sql in rows if kind == "table")
+        return [*said, *(["has generated columns, checks, or conflicts that are ignored"] if forgets else [])]
+
     def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
         """The names of the table's indexes, of which one may be a mark."""
         database, name = full
@@ -268,6 +285,9 @@ class SQLiteBackend(Backend):
         code = getattr(error, "sqlite_errorname", "")
         return f"SQLite reported {type(error).__name__} {code} (its text may hold values and is not shown)"
 
+
+_VIRTUAL = re.compile(r"\s*CREATE\s+VIRTUAL\b", re.IGNORECASE)
+_FORGETS = re.compile(r"\b(CHECK|CONFLICT|GENERATED|AS)\b", re.IGNORECASE)
 
 _AFFINITIES = {"INT": "INTEGER", "REAL": "REAL", "TEXT": "TEXT", "NUM": "NUMERIC", "": ""}
 """What CREATE TABLE AS calls an affinity -> a type of that affinity."""

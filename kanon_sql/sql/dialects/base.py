@@ -59,6 +59,7 @@ class Dialect(ABC):
         sorts_prefixes: a setting of a reader's session says how many bytes of a text are sorted by, in windows too.
         guard_session: a condition on settings of a reader's session by which texts of numbers and times would be
             others than when the view was made: an error says which to set. None where a view is not changed by them.
+        of_session: the schemas of temporary tables, which vanish with the session; None where no name is theirs.
         has_rights: such a view hides its source from who may read the view alone.
     """
 
@@ -85,6 +86,7 @@ class Dialect(ABC):
     sorts_prefixes: ClassVar[bool] = False
     guard_session: ClassVar[str | None] = None
     has_rights: ClassVar[bool] = True
+    of_session: ClassVar[re.Pattern[str] | None] = None
 
     @abstractmethod
     def exact(self, text: exp.Expr) -> exp.Expr:
@@ -281,6 +283,17 @@ class Dialect(ABC):
 
     def unmark(self, table: Sequence[str], run_id: str) -> str | None:
         """Take a mark off a table, where the next one would stand beside it; None where it takes its place."""
+        return None
+
+    def hold(self, tables: Sequence[Sequence[str]]) -> str | None:
+        """Keep others from changing what tables do (triggers, rules, names) until a transaction ends, but not from use.
+
+        Args:
+            tables: their names.
+
+        Returns:
+            None where there is no such statement.
+        """
         return None
 
     def create_schema(self, name: Sequence[str]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
@@ -24,6 +25,7 @@ class DuckDB(Dialect):
     """DuckDB."""
 
     name = "duckdb"
+    of_session = re.compile(r"temp", re.IGNORECASE)
     sqlglot = "duckdb"
     numbers_classes = True
     reads_columns = True

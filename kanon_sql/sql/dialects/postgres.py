@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -16,6 +17,7 @@ class Postgres(Dialect):
     """PostgreSQL 12 and later."""
 
     name = "postgres"
+    of_session = re.compile(r"pg_temp(_\d+)?", re.IGNORECASE)
     sqlglot = "postgres"
     longest_name = (63, "bytes")
     narrow_sums = True  # SUM(BIGINT) keeps a NUMERIC per group, SUM(INTEGER) a BIGINT
@@ -51,6 +53,10 @@ class Postgres(Dialect):
         digest = called("ENCODE", called("SHA256", called("CONVERT_TO", text, "UTF8")), "hex")
         digits, bits = called("SUBSTR", digest, 1, 12), exp.DataType.build("BIT(48)", dialect="postgres")
         return exp.cast(exp.cast(exp.paren(exp.DPipe(this=exp.Literal.string("x"), expression=digits)), bits), "BIGINT")
+
+    def hold(self, tables: Sequence[Sequence[str]]) -> str:
+        """The lock that a row which is written takes: triggers, rules and owners wait for its end."""
+        return f"LOCK TABLE {', '.join(map(self.relation, tables))} IN ROW EXCLUSIVE MODE"
 
     def readers(self, schema: Sequence[str]) -> str:
         """Roles that may use the schema; those that may read all data may read the source too."""

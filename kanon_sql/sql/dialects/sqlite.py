@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import sqlglot
@@ -29,6 +30,7 @@ class SQLite(Dialect):
     """SQLite 3.35 and later."""
 
     name = "sqlite"
+    of_session = re.compile(r"temp", re.IGNORECASE)
     sqlglot = "sqlite"
     typed = False
     reads_rows = True

@@ -1,0 +1,440 @@
+"""A second role on the server: it reads nothing that is not published, and the anonymizing role runs nothing of it.
+
+At each statement of a run, right before it is sent, the second role reads all that it may see and tries to get code of
+its own run: triggers, rules, functions, operators, casts, tables that are there first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import sqlalchemy
+from servers import subject_of
+from sqlalchemy.exc import DBAPIError
+
+import kanon_sql
+from kanon_sql.engines.relational import RelationalEngine
+from kanon_sql.errors import KanonError, SpecError, VerificationError
+from kanon_sql.release import write
+
+ROWS = [(f"{letter}{number % 2}", f"d{number % 3}") for letter in "ab" for number in range(6)] + [("c9", "rare")]
+SHOWN = Counter({("a*", f"d{number}"): 2 for number in range(3)}) + Counter(
+    {("b*", f"d{number}"): 2 for number in range(3)}
+)
+"""What a release may show: the one row of c is a class of one, and is suppressed."""
+
+SPEC: dict[str, Any] = {
+    "version": 1,
+    "source": "secret.people",
+    "release": "open.released",
+    "quasi_identifiers": {"q": {"prefix": [1], "minimum_level": 1, "maximum_level": 1}},
+    "sensitive": ["s"],
+    "privacy": [{"k_anonymity": 3}],
+    "suppression": {"limit": 1},
+}
+
+
+class Role:
+    """A connection of one role, in autocommit mode."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = sqlalchemy.create_engine(url, isolation_level="AUTOCOMMIT", poolclass=sqlalchemy.NullPool)
+        self._connection = self._engine.connect().execution_options(no_parameters=True)
+
+    def execute(self, sql: str) -> None:
+        self._connection.exec_driver_sql(sql).close()
+
+    def fetch(self, sql: str) -> list[tuple[Any, ...]]:
+        return [tuple(row) for row in self._connection.exec_driver_sql(sql).fetchall()]
+
+    def tries(self, *statements: str) -> None:
+        for sql in statements:
+            with suppress(DBAPIError):
+                self.execute(sql)
+
+    def close(self) -> None:
+        self._connection.close()
+        self._engine.dispose()
+
+
+@dataclass
+class Server:
+    """A database with a source that the anonymizing role may read, and a schema in which both may create."""
+
+    subject: Any
+    url: str
+    spy: Role
+    tables: str
+    """What lists the tables that the spy may see: schema and name."""
+    seen: dict[tuple[str, str], Counter[tuple[Any, ...]]] = field(default_factory=dict)
+    polls: int = 0
+    found: int = 0
+
+    @property
+    def name(self) -> str:
+        return str(self.subject.name)
+
+    def look(self) -> None:
+        """Read whatever may be read, and keep the fullest answer of each table."""
+        self.polls += 1
+        for schema, table in self.spy.fetch(self.tables):
+            name = self.subject.dialect.relation((schema, table))
+            with suppress(DBAPIError):
+                rows = Counter(self.spy.fetch(f"SELECT * FROM {name}"))
+                self.found += 1
+                self.seen[schema, table] = self.seen.get((schema, table), Counter()) | rows
+
+    def plant(self) -> None:
+        """Try to have code run by whoever uses the tables that there are."""
+        if self.name != "postgres":
+            for schema, table in self.spy.fetch(self.tables):
+                self.spy.tries(
+                    f"CREATE TRIGGER {schema}.t_{table} BEFORE INSERT ON {schema}.{table} FOR EACH ROW "
+                    "INSERT INTO open.loot SELECT s FROM secret.people"
+                )
+            return
+        for schema, table in self.spy.fetch(self.tables):
+            name = self.subject.dialect.relation((schema, table))
+            self.spy.tries(
+                f"CREATE TRIGGER steal BEFORE INSERT OR UPDATE OR DELETE ON {name} FOR EACH ROW EXECUTE FUNCTION "
+                "open.steal()",
+                f"CREATE RULE swallow AS ON INSERT TO {name} DO INSTEAD NOTHING",
+                f"CREATE TABLE open.part () INHERITS ({name})",
+                f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY",
+                f"CREATE TABLE open.refers (run_id text REFERENCES {name})",
+            )
+
+    @property
+    def stolen(self) -> list[tuple[Any, ...]]:
+        return list(self.subject.fetch("SELECT * FROM open.loot"))
+
+    def clear(self) -> None:
+        """As it was before any run."""
+        for kind, name in self.subject.fetch(
+            "SELECT table_type, table_name FROM information_schema.tables WHERE table_schema = 'open' "
+            "AND table_name <> 'loot'"
+        ):
+            what = "VIEW" if kind == "VIEW" else "TABLE"
+            cascade = " CASCADE" if self.name == "postgres" else ""
+            self.subject.execute(f"DROP {what} open.{self.subject.dialect.quote(name)}{cascade}")
+        self.subject.execute("DELETE FROM open.loot")
+        self.seen.clear()
+        self.polls = self.found = 0
+
+    def run(self, spec: dict[str, Any] | None = None) -> kanon_sql.Result:
+        with kanon_sql.connect(self.url) as engine:
+            return kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(spec or SPEC))
+
+
+def postgres_of(subject: Any) -> Server:
+    for sql in (
+        "CREATE SCHEMA secret", "CREATE SCHEMA open", "CREATE TABLE secret.people (q text, s text)",
+        f"INSERT INTO secret.people VALUES {', '.join(map(str, ROWS))}",
+        "CREATE TABLE open.loot (what text)", "GRANT INSERT ON open.loot TO PUBLIC",
+        "CREATE ROLE anonymizer LOGIN PASSWORD 'own'", "CREATE ROLE spy LOGIN PASSWORD 'other'",
+        "GRANT USAGE ON SCHEMA secret TO anonymizer", "GRANT SELECT ON secret.people TO anonymizer",
+        "GRANT USAGE, CREATE ON SCHEMA open TO anonymizer, spy",
+        "ALTER DEFAULT PRIVILEGES FOR ROLE anonymizer GRANT SELECT ON TABLES TO PUBLIC",
+        "ALTER DEFAULT PRIVILEGES FOR ROLE anonymizer IN SCHEMA open GRANT ALL ON TABLES TO spy WITH GRANT OPTION",
+    ):  # fmt: skip
+        subject.execute(sql)
+    url = sqlalchemy.make_url(subject.url)
+    own, other = (
+        url.set(username=role, password=password).render_as_string(hide_password=False)
+        for role, password in (("anonymizer", "own"), ("spy", "other"))
+    )
+    spy = Role(other)
+    spy.execute("SET lock_timeout = '20ms'")  # the run, whose thread this is, would never let go
+    spy.execute(
+        "CREATE FUNCTION open.steal() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "BEGIN INSERT INTO open.loot SELECT s FROM secret.people; EXCEPTION WHEN OTHERS THEN NULL; END; "
+        "IF tg_op = 'DELETE' THEN RETURN old; END IF; RETURN new; END $$"
+    )
+    spy.execute("GRANT EXECUTE ON FUNCTION open.steal() TO PUBLIC")
+    return Server(
+        subject, own, spy,
+        "SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace "
+        "WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema') "
+        "AND c.relname <> 'loot'",
+    )  # fmt: skip
+
+
+def mariadb_of(subject: Any) -> Server:
+    for sql in (
+        "CREATE DATABASE secret", "CREATE DATABASE open", "CREATE TABLE secret.people (q VARCHAR(9), s VARCHAR(9))",
+        f"INSERT INTO secret.people VALUES {', '.join(map(str, ROWS))}", "CREATE TABLE open.loot (what TEXT)",
+        "CREATE USER anonymizer@localhost IDENTIFIED BY 'own'", "CREATE USER spy@localhost IDENTIFIED BY 'other'",
+        "GRANT SELECT ON secret.people TO anonymizer@localhost", "GRANT ALL ON open.* TO anonymizer@localhost",
+        "GRANT ALL ON open.* TO spy@localhost",
+    ):  # fmt: skip
+        subject.execute(sql)
+    spy = Role(subject.server.url("spy", "other", "open"))
+    spy.execute("SET lock_wait_timeout = 1")
+    return Server(
+        subject, subject.server.url("anonymizer", "own", "open"), spy,
+        "SELECT table_schema, table_name FROM information_schema.tables WHERE table_schema IN ('open', 'secret') "
+        "AND table_name <> 'loot'",
+    )  # fmt: skip
+
+
+MADE: dict[str, Callable[[Any], Server]] = {"postgres": postgres_of, "mariadb": mariadb_of}
+
+
+@contextmanager
+def server_of(name: str) -> Iterator[Server]:
+    with subject_of(name) as subject:
+        found = MADE[name](subject)
+        try:
+            yield found
+        finally:
+            found.spy.close()
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=pytest.mark.xdist_group(f"{name} other roles")) for name in MADE],
+)
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    with server_of(request.param) as found:
+        yield found
+        found.clear()
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Server]:
+    with server_of("postgres") as found:
+        yield found
+
+
+def before_each_statement(monkeypatch: pytest.MonkeyPatch, *acts: Callable[[], None]) -> None:
+    """Let the second role act right before each text is sent."""
+    sent = RelationalEngine._sent
+
+    def watched(self: RelationalEngine, sql: str) -> Any:
+        for act in acts:
+            act()
+        return sent(self, sql)
+
+    monkeypatch.setattr(RelationalEngine, "_sent", watched)
+
+
+def only_published(server: Server, *, passed: bool) -> None:
+    """Nothing of a scratch table was read, and of the release only what it may show."""
+    assert server.polls > 20
+    assert server.found > 0
+    assert not server.stolen
+    of_ours = {"kanon_sql_manifest", "kanon_sql_scratch"}
+    read = {table: rows for (_, table), rows in server.seen.items() if table not in of_ours and rows}
+    assert set(read) <= ({"released"} | ({table for table in read if read[table] <= SHOWN} if passed else set()))
+    for rows in read.values():
+        assert passed
+        assert rows <= SHOWN
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_second_role_reads_nothing_but_what_is_published(
+    server: Server, monkeypatch: pytest.MonkeyPatch, again: bool
+) -> None:
+    server.clear()
+    if again:
+        assert server.run().passed
+    before_each_statement(monkeypatch, server.look, *([server.plant] if server.name == "postgres" else []))
+    assert server.run().passed
+    only_published(server, passed=True)
+    assert Counter(server.spy.fetch("SELECT * FROM open.released")) == SHOWN, "default privileges hold once it is out"
+
+
+def test_a_second_role_in_mariadb_may_add_triggers_and_stops_the_run(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A trigger runs with its maker's rights there; but it could change what is recorded, or read it."""
+    if server.name == "postgres":
+        pytest.skip("a second role has no right to triggers there")
+    server.clear()
+    before_each_statement(monkeypatch, server.look, server.plant)
+    with pytest.raises(SpecError, match="has triggers"):
+        server.run()
+    assert not server.stolen
+    assert "released" not in {table for _, table in server.seen}
+
+
+def test_a_second_role_never_reads_a_release_that_failed(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.clear()
+
+    def fails(*_: Any, **__: Any) -> Any:
+        raise VerificationError("verification: this one fails")
+
+    monkeypatch.setattr(write, "_verify", fails)
+    before_each_statement(monkeypatch, server.look)
+    with pytest.raises(VerificationError):
+        server.run()
+    only_published(server, passed=False)
+
+
+@pytest.mark.xdist_group("postgres other roles")
+def test_scratch_tables_in_a_schema_are_their_owners_alone(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    postgres.clear()
+    before_each_statement(monkeypatch, postgres.look, postgres.plant)
+    with kanon_sql.connect(postgres.url, scratch="schema:open") as engine:
+        assert kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(SPEC)).passed
+    only_published(postgres, passed=True)
+    assert not [table for _, table in postgres.seen if table.startswith("kanon_") and "_sql_" not in table]
+
+
+def test_mariadb_refuses_a_scratch_schema_of_others() -> None:
+    with (
+        server_of("mariadb") as found,
+        kanon_sql.connect(found.url, scratch="schema:open") as engine,
+        pytest.raises(SpecError, match=r"scratch: this user cannot see who else may read `open`"),
+    ):
+        kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(SPEC))
+
+
+COLUMNS = "release_name text NOT NULL, run_id text NOT NULL, published_at text NOT NULL, spec_hash text NOT NULL"
+PLAIN = f"CREATE TABLE open.{{table}} ({COLUMNS}, manifest text NOT NULL)"
+OPEN = "GRANT ALL ON open.{table} TO PUBLIC"
+TRIGGER = "CREATE TRIGGER steal BEFORE INSERT ON open.{table} FOR EACH ROW EXECUTE FUNCTION open.steal()"
+TO_ANONYMIZER = "ALTER TABLE open.{table} OWNER TO anonymizer"
+REVOKED = "REVOKE ALL ON open.{table} FROM PUBLIC, spy"
+PLANTED: dict[str, tuple[list[str], str]] = {
+    "a trigger": ([PLAIN, TRIGGER, TO_ANONYMIZER], "has triggers"),
+    "a rule": (
+        [PLAIN, "CREATE RULE gone AS ON INSERT TO open.{table} DO INSTEAD NOTHING", TO_ANONYMIZER], "has rules"
+    ),
+    "a policy": ([PLAIN, "ALTER TABLE open.{table} ENABLE ROW LEVEL SECURITY", TO_ANONYMIZER], "row-level security"),
+    "a view": (
+        [PLAIN.replace("{table}", "{table}_below"), "CREATE VIEW open.{table} AS SELECT * FROM open.{table}_below"],
+        "is no plain table",
+    ),
+    "a partitioned table": ([PLAIN + " PARTITION BY LIST (run_id)", TO_ANONYMIZER], "is no plain table"),
+    "an heir": ([PLAIN, "CREATE TABLE open.heir () INHERITS (open.{table})", TO_ANONYMIZER], "inherited from"),
+    "a default": (
+        [PLAIN, "ALTER TABLE open.{table} ADD COLUMN more text DEFAULT open.said()", TO_ANONYMIZER], "defaults"
+    ),
+    "a check": ([PLAIN, "ALTER TABLE open.{table} ADD CHECK (open.said() = 'x')", TO_ANONYMIZER], "has check"),
+    "an index": ([PLAIN, "CREATE INDEX ON open.{table} ((open.said()))", TO_ANONYMIZER], "index on an expression"),
+    "a domain": (
+        [PLAIN, "ALTER TABLE open.{table} ALTER COLUMN manifest TYPE open.checked", TO_ANONYMIZER], "type that is not"
+    ),
+    "a right to triggers": ([PLAIN, "GRANT TRIGGER ON open.{table} TO spy", TO_ANONYMIZER], "add triggers"),
+    "another role's": ([PLAIN, "ALTER TABLE open.{table} OWNER TO spy", OPEN, "REVOKE TRIGGER, REFERENCES ON "
+                        "open.{table} FROM PUBLIC"], 'belongs to the role "spy"'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", PLANTED)
+@pytest.mark.parametrize("table", ["kanon_sql_manifest", "kanon_sql_scratch", "book"])
+@pytest.mark.xdist_group("postgres other roles")
+@pytest.mark.sampled(12)
+def test_a_table_that_is_found_by_its_name_is_refused(postgres: Server, what: str, table: str) -> None:
+    """Made first by another role, with what would run with our rights, hide a row, or be that role's to change."""
+    postgres.clear()
+    postgres.subject.execute(
+        "CREATE OR REPLACE FUNCTION open.said() RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN "
+        "INSERT INTO open.loot VALUES ('called'); RETURN 'x'; END $$"
+    )
+    if not postgres.subject.fetch("SELECT 1 FROM pg_type WHERE typname = 'checked'"):
+        postgres.subject.execute("CREATE DOMAIN open.checked AS text CHECK (open.said() = value OR value <> '')")
+    statements, words = PLANTED[what]
+    try:
+        for sql in statements:
+            postgres.subject.execute(sql.format(table=table))
+        postgres.subject.execute("DELETE FROM open.loot")
+        ledger = {"ledger": {"table": f"open.{table}"}} if table == "book" else {}
+        with pytest.raises(SpecError, match=rf"{table}' has the name of a table of kanon_sql.*{words}"):
+            postgres.run({**SPEC, **ledger})
+        assert not postgres.stolen
+        assert "released" not in [name for (name,) in postgres.subject.fetch("SELECT relname FROM pg_class")]
+    finally:
+        postgres.clear()
+
+
+@pytest.mark.xdist_group("postgres other roles")
+def test_tables_of_this_role_of_its_groups_and_of_superusers_are_used(postgres: Server) -> None:
+    for owner in ("anonymizer", "team", "CURRENT_USER"):
+        postgres.clear()
+        with suppress(DBAPIError):
+            postgres.subject.execute("CREATE ROLE team")
+        postgres.subject.execute("GRANT team TO anonymizer")
+        for table in ("kanon_sql_manifest",):
+            postgres.subject.execute(PLAIN.format(table=table))
+            postgres.subject.execute(f"ALTER TABLE open.{table} OWNER TO {owner}")
+            postgres.subject.execute(f"GRANT SELECT, INSERT, DELETE ON open.{table} TO anonymizer")
+        assert postgres.run().passed
+        assert postgres.run().passed
+    postgres.clear()
+
+
+@pytest.mark.xdist_group("postgres other roles")
+def test_a_temporary_schema_is_refused(postgres: Server) -> None:
+    for schema in ("pg_temp", "PG_TEMP", "pg_temp_3"):
+        with pytest.raises(SpecError, match="vanishes with the connection"):
+            postgres.run({**SPEC, "release": f'"{schema}".released'})
+    postgres.clear()
+    url = sqlalchemy.make_url(postgres.url).update_query_dict({"options": "-csearch_path=pg_temp,open"})
+    with kanon_sql.connect(url.render_as_string(hide_password=False)) as engine, pytest.raises(KanonError) as refused:
+        kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict({**SPEC, "release": "released"}))
+    assert "temporary table" in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["sqlite", "clickhouse"])
+def test_tables_with_triggers_or_views_behind_them_are_refused(name: str) -> None:
+    """SQLite's triggers, and ClickHouse's views that take what is written and engines that forget it."""
+    asked = {**SPEC, "source": "people", "release": "released"}
+    with subject_of(name) as subject:
+        subject.table("people", {"q": "text", "s": "text"}, ROWS)
+        planted = {
+            "sqlite": [
+                ["CREATE TRIGGER gone BEFORE INSERT ON kanon_sql_manifest BEGIN SELECT RAISE(IGNORE); END"],
+                ["DROP TABLE kanon_sql_manifest", "CREATE TABLE kanon_sql_manifest (release_name, run_id, "
+                 "published_at, spec_hash, manifest CHECK (1) UNIQUE ON CONFLICT IGNORE)"],
+            ],
+            "clickhouse": [
+                ["CREATE TABLE taken (run_id String) ENGINE = MergeTree ORDER BY tuple()",
+                 "CREATE MATERIALIZED VIEW takes TO taken AS SELECT run_id FROM kanon_sql_manifest"],
+                ["DROP TABLE takes", "DROP TABLE kanon_sql_manifest",
+                 "CREATE TABLE kanon_sql_manifest (release_name String, run_id String, "
+                 " published_at String, spec_hash String, manifest String) ENGINE = Null"],
+            ],
+        }[name]  # fmt: skip
+        with subject.connect() as engine:
+            assert kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(asked)).passed
+        for statements in planted:
+            for sql in statements:
+                subject.execute(sql)
+            with subject.connect() as engine, pytest.raises(SpecError, match="has the name of a table of kanon_sql"):
+                kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(asked))
+
+
+@pytest.mark.parametrize("name", list(MADE))
+def test_a_guarded_view_keeps_its_rights(name: str) -> None:
+    """Those that were given for it and its columns, with and without the right to pass them on; and no more."""
+    asked = {**SPEC, "source": "secret.people", "release": {"view": "open.shown", "accept_sequence_risk": True}}
+    with server_of(name) as found:
+        assert found.run(asked).passed
+        shown = Counter(found.subject.fetch("SELECT * FROM open.shown"))
+        if name == "postgres":
+            kept = (
+                "SELECT relacl::text, (SELECT attacl::text FROM pg_attribute WHERE attrelid = c.oid AND attname = 's') "
+                "FROM pg_class AS c WHERE relname = 'shown'"
+            )
+            for sql in (
+                'CREATE ROLE "Odd ""role"""', "REVOKE ALL ON open.shown FROM PUBLIC, spy",
+                'GRANT SELECT ON open.shown TO "Odd ""role""" WITH GRANT OPTION',
+                "GRANT SELECT (s) ON open.shown TO spy",
+            ):  # fmt: skip
+                found.subject.execute(sql)
+        else:
+            kept = "SELECT Db, Table_name, User, Table_priv FROM mysql.tables_priv WHERE Table_name = 'shown'"
+            found.subject.execute("CREATE USER reader@localhost")
+            found.subject.execute("GRANT SELECT ON open.shown TO reader@localhost")
+        before = found.subject.fetch(kept)
+        assert "reader" in str(before) or ("Odd" in str(before) and "spy=r/" in str(before))
+        assert found.run(asked).passed
+        assert found.subject.fetch(kept) == before
+        assert Counter(found.subject.fetch("SELECT * FROM open.shown")) == shown
