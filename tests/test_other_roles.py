@@ -121,7 +121,7 @@ class Server:
         ):
             what = "VIEW" if kind == "VIEW" else "TABLE"
             cascade = " CASCADE" if self.name == "postgres" else ""
-            self.subject.execute(f"DROP {what} open.{self.subject.dialect.quote(name)}{cascade}")
+            self.subject.execute(f"DROP {what} IF EXISTS open.{self.subject.dialect.quote(name)}{cascade}")
         self.subject.execute("DELETE FROM open.loot")
         self.seen.clear()
         self.polls = self.found = 0
@@ -335,8 +335,10 @@ def test_a_table_that_is_found_by_its_name_is_refused(postgres: Server, what: st
     """Made first by another role, with what would run with our rights, hide a row, or be that role's to change."""
     postgres.clear()
     postgres.subject.execute(
+        "CREATE OR REPLACE FUNCTION open.noted() RETURNS text LANGUAGE plpgsql AS $$ BEGIN "
+        "INSERT INTO open.loot VALUES ('called'); RETURN 'x'; END $$; "
         "CREATE OR REPLACE FUNCTION open.said() RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN "
-        "INSERT INTO open.loot VALUES ('called'); RETURN 'x'; END $$"
+        "RETURN open.noted(); END $$"
     )
     if not postgres.subject.fetch("SELECT 1 FROM pg_type WHERE typname = 'checked'"):
         postgres.subject.execute("CREATE DOMAIN open.checked AS text CHECK (open.said() = value OR value <> '')")
