@@ -240,7 +240,8 @@ def publish(
         _InSteps(workspace, spec, written, manifest, addition, record, replacing).publish()
         return
     with workspace.engine.transaction():
-        workspace.hold(table, *([] if addition is None else [addition.table]))
+        if not unseen:
+            workspace.hold(table, *([] if addition is None else [addition.table]))
         if addition is not None:
             addition.take_turn(workspace)
         mark_as_ours(workspace, written)

@@ -71,7 +71,8 @@ def publish_view(workspace: Workspace, choice: Choice, manifest: Mapping[str, An
     statement = created_view(workspace, choice)
     if workspace.capabilities.transactional_ddl:
         with engine.transaction():
-            workspace.hold(table)
+            if not unseen:
+                workspace.hold(table)
             rights = []
             if unseen or refuse_foreign_release(workspace, spec) is not None:
                 rights = engine.rights(spec.release)
