@@ -484,6 +484,60 @@ def test_nulls_and_minimum_levels(database: Database) -> None:
         assert {line[0] for line in database.rows("people_release")} != {"[0, 10)", "[10, 20)"}, label
 
 
+LOOKS = {value: (group, "*") for value, group in zip("abcd", "xxyy", strict=True)}
+
+
+def assert_looks_are_released(database: Database, method: Any, rows: Sequence[str | None], nulls: str) -> None:
+    """Every row once, under the label of its group or the top, in classes of two rows or more.
+
+    Rows count as alike that look alike at the lowest level allowed, whatever their values are.
+    """
+    database.table(
+        "people", {"q": "VARCHAR", "n": "INTEGER", "serial": "INTEGER"}, [(v, 1, i) for i, v in enumerate(rows)]
+    )
+    columns: dict[str, Any] = {"q": {"tree": {"x": ["a", "b"], "y": ["c", "d"]}, "minimum_level": 1}}
+    if method == "microaggregation":
+        columns["n"], method = None, {"method": method, "columns": {"n": "mean"}}
+    asked = spec([], method, 2, quasi_identifiers=columns, nulls=nulls, suppression={"limit": 0.9})
+    assert kanon_sql.anonymize(database.engine, asked).passed, rows
+    released = [(line[0], line[-1]) for line in database.rows("people_release")]
+    given = [place for place, value in enumerate(rows) if value is not None or nulls == "value"]
+    assert sorted(serial for _, serial in released) == given, rows
+    for label, serial in released:
+        value = rows[serial]
+        assert label in ((None, "*") if value is None else LOOKS[value]), rows
+    assert min(Counter(label for label, _ in released).values()) >= 2, rows
+
+
+def takes(method: str, rows: Sequence[str | None], nulls: str) -> bool:
+    """Whether a release exists: enough rows, and for ``matching`` two labels, NULL being one."""
+    looks = [None if value is None else LOOKS[value][0] for value in rows if value is not None or nulls == "value"]
+    return len(looks) >= 2 and (method != "matching" or len(set(looks)) <= 2)
+
+
+TABLES_OF_LOOKS = [
+    [draw.choice(["a", "b", "c", "d", None]) for _ in range(5)] for draw in map(random.Random, range(60))
+]
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("method", ["forest", "cover", "matching", "microaggregation"])
+def test_rows_that_look_alike_are_parted_whatever_their_values(shared_database: Database, method: str) -> None:
+    for rows in (["a", "b", "a", "c"], ["a", "b", "b", "d", None], ["c", "d", "a", None, None, "c"]):
+        for nulls in ("value", "suppress"):
+            if takes(method, rows, nulls):
+                assert_looks_are_released(shared_database, method, rows, nulls)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["forest", "cover", "matching", "microaggregation"])
+def test_rows_that_look_alike_are_parted_often(shared_database: Database, method: str) -> None:
+    for place, rows in enumerate(TABLES_OF_LOOKS):
+        nulls = ("value", "suppress")[place % 2]
+        if takes(method, rows, nulls):
+            assert_looks_are_released(shared_database, method, rows, nulls)
+
+
 def test_too_few_rows_are_not_released(database: Database) -> None:
     fill(database, [("a", "b"), ("b", "b")])
     result = kanon_sql.anonymize(database.engine, spec([BITS] * 2, "forest", 3, suppression={"limit": 0.9}))

@@ -105,6 +105,16 @@ def test_a_value_that_is_called_like_the_top_counts_as_suppressed(database: Data
     assert cells_of(result) == {"place": 5}
 
 
+@pytest.mark.parametrize("tree", [None, {"x": ["a", "b"], "y": ["c"]}, {"x": ["a"], "y": ["b"]}])
+def test_one_value_and_null_are_two(database: Database, tree: Any) -> None:
+    """The one NULL among values that are all the same is released with them, as the top; so it is at fixed levels."""
+    database.table("visits", ["x", "y"], [("a", "1"), ("a", "1"), ("a", "2"), ("a", "2"), (None, "2")])
+    columns = {"x": tree and {"tree": tree}, "y": None}
+    asked = spec(quasi_identifiers=columns, recoding={"method": "cells", "levels": "minimum"})
+    assert kanon_sql.anonymize(database.engine, asked).passed
+    assert Counter(database.rows("visits_release")) == {("a", "1"): 2, ("*", "2"): 3}
+
+
 @pytest.mark.slow
 def test_a_level_of_one_label_that_is_called_like_the_top_suppresses_nothing(database: Database) -> None:
     """At level 1 every row has `*` already: that is its label, and no cell is suppressed."""

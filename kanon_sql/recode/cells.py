@@ -228,9 +228,9 @@ class _Suppressing:
         return state
 
     def _says_nothing(self, index: int, level: int) -> bool:
-        """Whether a level has one label for all values: the top, or one that is called like it."""
+        """Whether a level has one label for all values: the top, or one that is called like it. NULL has none there."""
         below = self.given.sets.codes.widest[index]
-        return level >= len(below) or below[level].labels <= 1
+        return level >= len(below) or (below[level].labels <= 1 and not self.given.sets.lookups[index].has_nulls)
 
     def _made(self, node: Node, attempt: Attempt) -> CellsRecoded:
         """An attempt, with the cells that it suppresses."""

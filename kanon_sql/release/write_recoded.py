@@ -9,7 +9,7 @@ verify    the written classes and those of the recoding have the same rows, in b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kanon_sql.engines import Column, Workspace
@@ -23,35 +23,61 @@ __all__ = ["join_of", "refuse_other_cells"]
 
 
 def join_of(
-    sets: FrequencySets, mapped: Mapped, columns: Mapping[str, Column], others: Sequence[str], number: str
+    sets: FrequencySets,
+    mapped: Mapped,
+    columns: Mapping[str, Column],
+    others: Sequence[str],
+    free: Callable[[str], str],
 ) -> dict[str, Any]:
     """What ``release/write`` needs to find the class of a row: the tables, and a vector's codes on both sides.
-
-    Where alike rows are in several classes, they are numbered: in the order of what is released beside them, then
-    spread evenly, so that every class gets a share of each value. The same rows have the same numbers on every engine.
 
     Args:
         sets: the frequency sets.
         mapped: the recoding.
         columns: the source's columns by name.
         others: the columns that are released as they are.
-        number: a name that no column has.
+        free: a name -> one like it that no column has.
     """
-    alike = [lookup.name for lookup in sets.lookups]
     bottom = tuple(path.low for path in mapped.paths)
+    codes = [Sql(key) for key in sets.codes.from_lookups(bottom, PORTABLE, lambda index: f"lookup{index}")]
     return {
         "classed": mapped.classed,
         "classes": mapped.classes,
-        "slices": None
-        if not mapped.slices
-        else {
-            "number": number,
-            "names": list(dict.fromkeys([*alike, *others])),
-            "alike": [exact_value(columns[name], "kanon_source") for name in alike],
-            "order": [exact_value(columns[name], "kanon_source") for name in others or alike],
-        },
+        "slices": _slices(sets, columns, others, None if not any(bottom) else codes, free) if mapped.slices else None,
         "words": [f"code{word}" for word in sets.codes.keyed(bottom)],
-        "codes": [Sql(key) for key in sets.codes.from_lookups(bottom, PORTABLE, lambda index: f"lookup{index}")],
+        "codes": codes,
+    }
+
+
+def _slices(
+    sets: FrequencySets,
+    columns: Mapping[str, Column],
+    others: Sequence[str],
+    codes: Sequence[Sql] | None,
+    free: Callable[[str], str],
+) -> dict[str, Any]:
+    """How ``release/write`` numbers the rows of each vector, of which a class has those from one number to another.
+
+    They are numbered in the order of what is released beside them, then spread evenly, so that every class gets a
+    share of each value. The same rows have the same numbers on every engine.
+
+    Args:
+        sets: the frequency sets.
+        columns: the source's columns by name.
+        others: the columns that are released as they are.
+        codes: what the rows of a vector have in common; None where these are the values themselves, so that no lookup
+            table is needed to see it.
+        free: a name -> one like it that no column has.
+    """
+    own = [lookup.name for lookup in sets.lookups]
+    values = [exact_value(columns[name], "kanon_source") for name in own]
+    return {
+        "number": free("kanon_row"),
+        "names": list(dict.fromkeys([*own, *others])),
+        "raw": values if codes is None else None,
+        "codes": {free(f"kanon_code{place}"): code for place, code in enumerate(codes or ())},
+        "missing": free("kanon_missing"),
+        "order": [exact_value(columns[name], "kanon_source") for name in others] or values,
     }
 
 

@@ -25,8 +25,8 @@ __all__ = [
     "write_from_source",
 ]
 
-MARK, UNIT, _NUMBER = "kanon_masked", "kanon_unit", "kanon_row"
-"""Names of the columns that say whether a row is masked, who it is about, and its number."""
+MARK, UNIT = "kanon_masked", "kanon_unit"
+"""Names of the columns that say whether a row is masked, and who it is about."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def write_from_source(
             choice.mapped,
             columns,
             [item["name"] for item in outputs if item["lookup"] is None and not item.get("computed")],
-            free_name(_NUMBER, columns),
+            lambda name: free_name(name, columns),
         ),
         keys=[]
         if choice.suppressed is None

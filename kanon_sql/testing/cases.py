@@ -357,6 +357,20 @@ CASES: dict[str, dict[str, Any]] = {
         "nulls": "suppress",
         "suppression": {"limit": 0.4, "style": "mask"},
     },
+    "forest, alike from minimum levels on, NULLs left out": {
+        "recoding": "forest",
+        "quasi_identifiers": {
+            "age": {"intervals": [20, 40], "bottom": 0, "top": 80, "minimum_level": 1},
+            "sex": {"tree": {"x": ["M", "m"], "y": ["F"]}, "minimum_level": 1},
+            "illness": {"minimum_level": 1},
+        },
+        "sensitive": [],
+        "keep": ["person", "charge"],
+        "nulls": "suppress",
+        "suppression": {"limit": 0.4, "style": "mask"},
+        "privacy": [{"k_anonymity": 7}],
+        "warnings": {"kept_tells_quasi_identifier": "warn"},
+    },
     "matching": {
         "recoding": "matching",
         "source": {"query": HALVES},
