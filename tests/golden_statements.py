@@ -12,6 +12,7 @@ import sqlglot
 from sqlglot import exp
 
 import kanon_sql
+from kanon_sql.disclosure.risk import Pair, agreement_of
 from kanon_sql.engines.base import Column
 from kanon_sql.engines.dry import DryEngine
 from kanon_sql.engines.workspace import Workspace, open_workspace
@@ -169,6 +170,10 @@ OF_CLOAKING: dict[str, tuple[int, ...]] = {
 
 class Published(DryEngine):
     """A database that every table exists in, a release of ours among them."""
+
+    def shared(self, parts: tuple[str, ...]) -> bool:
+        """The manifest is there, and no other role can act through it."""
+        return True
 
     def exists(self, parts: tuple[str, ...]) -> Any:
         return "table"
@@ -406,6 +411,10 @@ def run_warnings(workspace: Workspace) -> None:
         },
     ):  # fmt: skip
         workspace.fetch("verbs/warnings/suppressed", 2, **shared, **own)
+    columns = {name: Column(name, "VARCHAR", "text") for name in ("charge", "zip")}
+    agreement_of(workspace, Relation(VISITS), columns, [Pair("charge", "zip")])
+    fractions = [{"value": Sql("kanon_source.charge"), "bound": 10**15}]
+    workspace.fetch("frequency/unrounded", 1, source=Relation(VISITS), columns=fractions)
 
 
 def run_checks_and_audits(engine: Published) -> None:
