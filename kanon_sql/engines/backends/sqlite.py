@@ -53,8 +53,8 @@ _ABOUT_NAMES = (
 
 _FUNCTIONS = (
     "abs", "char", "coalesce", "count", "date", "datetime", "dense_rank", "glob", "hex", "ifnull", "iif", "instr",
-    "lead", "length", "lower", "ltrim", "max", "min", "nullif", "printf", "quote", "random", "replace", "round", "row_number",
-    "rtrim", "strftime", "substr", "substring", "sum", "trim", "typeof", "zeroblob",
+    "lead", "length", "lower", "ltrim", "max", "min", "nullif", "printf", "quote", "random", "replace", "round",
+    "row_number", "rtrim", "strftime", "substr", "substring", "sum", "trim", "typeof", "zeroblob",
 )  # fmt: skip
 """Functions of SQLite's that our SQL calls, which an application can replace."""
 
