@@ -335,7 +335,7 @@ class Engine(Protocol):
         """The statements that put the table which was concealed where it was to be; none where none was."""
 
     def refuse_readers(self, schema: tuple[str, ...]) -> None:
-        """See that nobody else may read what is made in a schema of scratch tables. Raises SpecError."""
+        """Check that no other user may read what is made in a schema of scratch tables. Raises SpecError."""
 
     def rights(self, parts: tuple[str, ...]) -> list[str]:
         """The statements that give a new view of this name the rights that others have on the present one."""

@@ -19,7 +19,7 @@ __all__ = ["SECRETS", "DatabaseKind", "cloud_label", "database_kind", "holds_pas
 DatabaseKind = Literal["memory", "cloud", "url", "file"]
 
 SECRETS = re.compile(r"pass|pwd|token|secret|credential|(private|api|access)_?key", re.IGNORECASE)
-"""What a key is called whose value nobody is to see."""
+"""Names of keys whose value is never shown."""
 
 FORMS = "expected a DuckDB file, :memory:, or a URL such as postgresql://user@host:port/database"
 

@@ -121,21 +121,21 @@ class DryEngine:
         return False
 
     def default_rights(self, parts: tuple[str, ...]) -> list[str]:
-        """Nobody has any rights."""
+        """No other user has rights here."""
         return []
 
     def conceal(self, parts: tuple[str, ...]) -> None:
-        """Nobody reads anything."""
+        """Nothing is read here."""
 
     def reveal(self, parts: tuple[str, ...]) -> list[str]:
         """Nothing was concealed."""
         return []
 
     def refuse_readers(self, schema: tuple[str, ...]) -> None:
-        """Nobody reads anything."""
+        """Nothing is read here."""
 
     def rights(self, parts: tuple[str, ...]) -> list[str]:
-        """Nobody has any rights."""
+        """No other user has rights here."""
         return []
 
     def mark(self, parts: tuple[str, ...]) -> None:

@@ -189,7 +189,7 @@ class RelationalEngine(SessionEngine):
         return self.backend.reveal(parts)
 
     def refuse_readers(self, schema: tuple[str, ...]) -> None:
-        """See that nobody else may read what is made in a schema of scratch tables."""
+        """Check that no other user may read what is made in a schema of scratch tables."""
         self.backend.refuse_readers(self, schema)
 
     def rights(self, parts: tuple[str, ...]) -> list[str]:

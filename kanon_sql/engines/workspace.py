@@ -135,7 +135,7 @@ class Workspace:
         self.engine.shared(table.parts)  # another user's may have been quicker
 
     def hold(self, *tables: Relation) -> None:
-        """Let nobody change what shared tables do until the transaction ends, and look at them once more.
+        """Keep other users from changing what shared tables do until the transaction ends, and look at them once more.
 
         Only where the engine can hold tables so; elsewhere they were looked at before.
 

@@ -15,7 +15,7 @@ class Access:
     """The address of the moment, and the keys of the tabs that were let in.
 
     An address is spent by the first use: who reads it later, in a list of processes, a history or a log, is refused.
-    Each use is told in the terminal with the next address, so that nobody enters unseen.
+    Each use is told in the terminal with the next address, so that no use goes unseen.
 
     Args:
         host: where the page is, with the port.

@@ -45,7 +45,7 @@ _HEADERS = {
 
 _NO_KEY = (
     "This page needs the whole address that kanon-sql explore printed last, with its token. An address is good once: "
-    "when it is used, the terminal shows the next one. If the server was started anew, it printed a new one.\n"
+    "when it is used, the terminal shows the next one. If the server was restarted, it printed a new one.\n"
 )
 
 

@@ -103,7 +103,7 @@ class Backend(ABC):
     def faults(self, engine: RelationalEngine, parts: tuple[str, ...]) -> list[str] | None:
         """Why a table that is found by its name cannot be trusted, as ends of a sentence; None where nothing is there.
 
-        Whoever may create in its schema may have made it before kanon_sql did.
+        A user who may create in its schema may have made it before kanon_sql did.
         """
         found = self.find(engine, parts)
         return None if found is None else [NO_TABLE] if found[0] == "view" else []
@@ -120,14 +120,14 @@ class Backend(ABC):
         return []
 
     def refuse_readers(self, engine: RelationalEngine, schema: tuple[str, ...]) -> None:
-        """See that nobody else may read what is made in a schema of scratch tables.
+        """Check that no other user may read what is made in a schema of scratch tables.
 
         Raises:
             SpecError: others may, or it is not known.
         """
 
     def rights(self, engine: RelationalEngine, parts: tuple[str, ...]) -> list[str]:
-        """What gives a view that is made anew the rights that others have on the present one; none where they stay."""
+        """What gives a view that is replaced the rights that others have on the present one; none where they stay."""
         return []
 
     @abstractmethod

@@ -259,7 +259,7 @@ class PostgresBackend(Backend):
         return [f"{_WRITING}{statement.sql}"]
 
     def _made(self, engine: RelationalEngine, sql: str, table: str, *, is_shared: bool) -> Sequence[str]:
-        """A table that all runs share keeps the rights to read and write it, but nobody adds to what it does."""
+        """A table that all runs share keeps the rights to read and write it, but no other user adds to what it does."""
         rights = "TRIGGER, REFERENCES" if is_shared else "ALL"
         taken = postgres_rights.revoked(self._rights_by_default(engine, table), table, self.dialect, rights)
         if _in_transaction(engine.driver_connection):
