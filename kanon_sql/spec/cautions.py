@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -14,8 +14,13 @@ __all__ = ["CloakWarnings", "Handling", "NamedWarnings", "WarningOptions"]
 Handling = Literal["error", "warn", "allow"]
 Graded = Literal["by_share", "error", "warn", "allow"]
 
-_HANDLING = checked(choice("handling", ("error", "warn", "allow")))
-_GRADED = checked(choice("handling", ("by_share", "error", "warn", "allow")))
+_Handling = Annotated[Handling, checked(choice("handling", ("error", "warn", "allow")))]
+_Graded = Annotated[Graded, checked(choice("handling", ("by_share", "error", "warn", "allow")))]
+
+
+def _warning(description: str) -> Any:
+    """A warning that is reported and fails nothing, unless the spec says otherwise."""
+    return Field(default="warn", description=description)
 
 
 class _Handled(Part):
@@ -39,9 +44,7 @@ class NamedWarnings(_Handled):
 
     expected: ClassVar[str] = "a mapping such as {named_like_identifier: error}"
 
-    named_like_identifier: Annotated[Handling, _HANDLING] = Field(
-        default="warn", description="The name of a released column says that it points at a person."
-    )
+    named_like_identifier: _Handling = _warning("The name of a released column says that it points at a person.")
 
 
 class CloakWarnings(_Handled):
@@ -54,12 +57,8 @@ class CloakWarnings(_Handled):
 
     expected: ClassVar[str] = "a mapping such as {kept_links_rows: error}"
 
-    named_like_identifier: Annotated[Handling, _HANDLING] = Field(
-        default="warn", description="The name of a kept column says that it points at a person."
-    )
-    kept_links_rows: Annotated[Handling, _HANDLING] = Field(
-        default="warn", description="A kept column says which rows are of the same few people."
-    )
+    named_like_identifier: _Handling = _warning("The name of a kept column says that it points at a person.")
+    kept_links_rows: _Handling = _warning("A kept column says which rows are of the same few people.")
 
 
 class WarningOptions(_Handled):
@@ -83,43 +82,23 @@ class WarningOptions(_Handled):
 
     expected: ClassVar[str] = "a mapping such as {nearly_unique_kept: error}"
 
-    rows_not_persons: Annotated[Handling, _HANDLING] = Field(
-        default="warn", description="Classes are counted in rows, and some have too few persons."
-    )
-    nearly_unique_kept: Annotated[Handling, _HANDLING] = Field(
-        default="warn", description="A column that is released as it is singles rows out."
-    )
-    kept_tells_quasi_identifier: Annotated[Graded, _GRADED] = Field(
+    rows_not_persons: _Handling = _warning("Classes are counted in rows, and some have too few persons.")
+    nearly_unique_kept: _Handling = _warning("A column that is released as it is singles rows out.")
+    kept_tells_quasi_identifier: _Graded = Field(
         default="by_share",
         description="A column that is released as it is reveals more of a quasi-identifier than its labels do.",
     )
-    kept_links_rows: Annotated[Handling, _HANDLING] = Field(
-        default="warn", description="A column that is released as it is says which rows are of the same few people."
+    kept_links_rows: _Handling = _warning(
+        "A column that is released as it is says which rows are of the same few people."
     )
-    named_like_identifier: Annotated[Handling, _HANDLING] = Field(
-        default="warn", description="The name of a released column says that it points at a person."
-    )
-    identifiers_present: Annotated[Handling, _HANDLING] = Field(
-        default="warn", description="A checked table holds columns that the spec calls identifiers."
-    )
-    unnamed_columns: Annotated[Handling, _HANDLING] = Field(
-        default="warn", description="A checked table has columns that the spec does not name."
-    )
-    values_alike: Annotated[Handling, _HANDLING] = Field(
-        default="warn", description="Values that are counted as different differ in spelling alone, or say nothing."
-    )
-    values_are_lists: Annotated[Handling, _HANDLING] = Field(
-        default="warn", description="Values that a requirement counts look like lists of several."
-    )
-    withheld_column: Annotated[Handling, _HANDLING] = Field(
-        default="warn", description="A quasi-identifier is at its top in every row."
-    )
-    nothing_told: Annotated[Handling, _HANDLING] = Field(
-        default="warn", description="Every quasi-identifier is at its top in every row."
-    )
-    uneven_suppression: Annotated[Handling, _HANDLING] = Field(
-        default="warn", description="One group of rows is suppressed much more than the others."
-    )
+    named_like_identifier: _Handling = _warning("The name of a released column says that it points at a person.")
+    identifiers_present: _Handling = _warning("A checked table holds columns that the spec calls identifiers.")
+    unnamed_columns: _Handling = _warning("A checked table has columns that the spec does not name.")
+    values_alike: _Handling = _warning("Values that are counted as different differ in spelling alone, or say nothing.")
+    values_are_lists: _Handling = _warning("Values that a requirement counts look like lists of several.")
+    withheld_column: _Handling = _warning("A quasi-identifier is at its top in every row.")
+    nothing_told: _Handling = _warning("Every quasi-identifier is at its top in every row.")
+    uneven_suppression: _Handling = _warning("One group of rows is suppressed much more than the others.")
 
     @property
     def fatal(self) -> list[str]:
