@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from kanon_sql.errors import Problem, SpecError
@@ -31,6 +31,7 @@ class LookupTable:
         top: the top's label.
         quasi_identifier: level limits and weight, from the spec.
         level_names: what each level is called, the top's name last.
+        unlabelled: the levels whose labels the lookup table does not hold: intervals that no released row is under.
     """
 
     index: int
@@ -42,6 +43,7 @@ class LookupTable:
     top: str
     quasi_identifier: QuasiIdentifier
     level_names: Sequence[str]
+    unlabelled: Collection[int] = ()
 
     @property
     def levels(self) -> range:

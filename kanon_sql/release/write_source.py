@@ -175,7 +175,9 @@ def labelled_with_values(workspace: Workspace, choice: Choice) -> Labelled:
         # The level right below the released one; where classes have levels of their own, the one below the top.
         below = (lookup.height if choice.node is None else choice.node[lookup.index]) - 1
         found = [(values, f"kanon_value{lookup.index}", "value")]
-        found += [(finer, f"kanon_finer{lookup.index}", f"l{below}")] if below > 0 else []
+        found += (
+            [(finer, f"kanon_finer{lookup.index}", f"l{below}")] if below > 0 and below not in lookup.unlabelled else []
+        )
         for made, name, part in found:
             free = free_name(name, taken)
             taken.add(free.lower())

@@ -118,7 +118,7 @@ def with_labels(workspace: Workspace, coded: Coded, suppressed: Relation | None,
             table = workspace.make(
                 "evaluate/partitions/intervals", f"interval{index}", coded_and_labels, {}, top=lookups[index].top
             )
-            lookups[index] = replace(lookups[index], table=table)
+            lookups[index] = replace(lookups[index], table=table, unlabelled=())
     described = workspace.each("evaluate/partitions/described", len(tables), tables) if tables else []
     counts: dict[str, int] = {}
     rare: dict[str, int] = {}
@@ -163,7 +163,7 @@ def _coded(workspace: Workspace, sets: FrequencySets, domain: Domain, order: Rel
         },
         top=lookup.top,
     )
-    return replace(lookup, table=table, height=_TOP)
+    return replace(lookup, table=table, height=_TOP, unlabelled=(_INTERVALS,))
 
 
 def _labels(workspace: Workspace, coded: Coded, domain: Domain, suppressed: Relation | None, few: int) -> Relation:
