@@ -501,8 +501,8 @@ def dbt_model(dialect: str, nulls: str) -> Statement:
     return Statement("verbs/dbt/labelled", re.sub(r"\{\{ (\w+) \}\}", r"\1", model))
 
 
-EXCHANGES = ("RENAME TABLE ", "EXCHANGE TABLES ", 'CREATE INDEX "')
-"""Two tables at once, or an index of SQLite's with its schema: sqlglot keeps these as words."""
+KEPT_AS_WORDS = ("RENAME TABLE ", "EXCHANGE TABLES ", 'CREATE INDEX "', "LOCK TABLE ")
+"""Two tables at once, an index of SQLite's with its schema, a lock: sqlglot keeps these as words."""
 
 
 def parsed(sql: str, dialect: str) -> exp.Expr:
@@ -515,5 +515,5 @@ def parsed(sql: str, dialect: str) -> exp.Expr:
     trees = sqlglot.parse(sql, read=dialect_named(dialect).sqlglot)
     assert len(trees) == 1, sql
     assert trees[0] is not None
-    assert not isinstance(trees[0], exp.Command) or sql.startswith(EXCHANGES), sql
+    assert not isinstance(trees[0], exp.Command) or sql.startswith(KEPT_AS_WORDS), sql
     return trees[0]

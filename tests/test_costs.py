@@ -296,7 +296,7 @@ def test_statements_follow_a_formula(connection: duckdb.DuckDBPyConnection, monk
                 assert others.pop("hierarchies/lookup_rules") == count
                 assert others.pop("frequency/encode") == 1 + attributes
                 assert others.pop("frequency/sensitive", 0) == attributes
-                assert others.pop("exists") <= 3
+                assert others.pop("exists") <= 7, "and of the tables that runs share: whose they are"
                 assert others.pop("release/manifest/find", 0) <= 1
                 assert others.pop("transaction") == 2 * 4, "two of them: is one open?, twice; begin; commit"
                 assert others.pop("columns") == 3, "of the source, and of the release by who verifies and who warns"
@@ -380,6 +380,10 @@ def test_a_table_ten_times_larger_costs_the_same(
 ) -> None:
     """Statements, rows and bytes do not grow; a count may have a digit more. k grows too, for the same question."""
     runs = []
+    visits(connection, 1, same_vectors=same_vectors)
+    kanon_sql.anonymize(kanon_sql.connect(connection), spec(K))  # makes the record of scratch tables
+    connection.execute("DROP TABLE visits_release")
+    connection.execute("DROP TABLE kanon_sql_manifest")
     for copies in (1, 10):
         question = spec({"k_anonymity": {"k": 5 * copies}}, L, T, search={"algorithm": algorithm})
         visits(connection, copies, same_vectors=same_vectors)

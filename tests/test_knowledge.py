@@ -35,6 +35,7 @@ from oracle import Oracle
 from oracle_cases import Case, forms_of, load
 from pitfalls import classes, spec_of
 from servers import subject_of
+from specs import QUIET
 from strategies import examples, problems
 from typer.testing import CliRunner
 
@@ -684,6 +685,7 @@ def test_k_optimize_takes_what_looks_at_one_class_alone(database: Database) -> N
             sensitive=["s"],
             search={"algorithm": "k_optimize"},
             suppression={"limit": 0},
+            warnings=QUIET,
         )
 
     for asked in (Asked("ck_safety", {"c": 0.9, "k": 1}), Asked("privacy_skyline", {"c": 0.9, "m": 1})):

@@ -24,6 +24,7 @@ from recoding_oracle import (
     mean_losses,
     weighted_mean,
 )
+from specs import QUIET
 from strategies import RandomProblem, examples
 from test_local_recoding import loss_of, released, with_other_models
 from test_mondrian import assert_labels_are_true as assert_ranges_are_true
@@ -345,7 +346,7 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(
 ) -> None:
     for rows in (120, 3_000):
         fill(database, rows)
-        asked = spec(AGES, {"ranges": ["age"]}, sensitive=["s0"], privacy=privacy)
+        asked = spec(AGES, {"ranges": ["age"]}, sensitive=["s0"], privacy=privacy, warnings=QUIET)
         result = kanon_sql.anonymize(database.engine, asked)
         assert result.recoding is not None
         rounds, columns = result.recoding["rounds"] + 1, 2

@@ -14,6 +14,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from oracle_cases import Case, cases, load
 from recoding_oracle import assert_classes_satisfy, assert_rows_add_up, mean_losses, weighted_mean
+from specs import QUIET
 from strategies import RandomProblem, examples
 from subtree_oracle import SubtreeProblem, Taken
 
@@ -378,7 +379,7 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Databa
     for rows in (60, 3_000):
         fill(database, rows)
         recoding = {"method": "subtree", "direction": direction, "classify": "s0"}
-        result = kanon_sql.anonymize(database.engine, asked(TWO, **{**MORE, "recoding": recoding}))
+        result = kanon_sql.anonymize(database.engine, asked(TWO, **{**MORE, "recoding": recoding, "warnings": QUIET}))
         assert result.recoding is not None
         rounds = result.recoding["rounds"] + 2  # and in each direction one that finds nothing
         labels = 3 + 1 + 3 + 1  # above the values: of ages, of ZIP codes

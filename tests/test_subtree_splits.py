@@ -16,6 +16,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from mondrian_oracle import Ordered, set_of
 from recoding_oracle import assert_classes_satisfy, assert_rows_add_up, weighted_mean
+from specs import QUIET
 from strategies import RandomProblem, examples
 from subtree_oracle import SubtreeProblem, Taken
 from test_subtree import BY_CLASS, EDUCATION, NAMED, OTHERS, asked, records, watch
@@ -309,7 +310,8 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Databa
         fill(database, rows)
         recoding = {"method": "subtree", "ranges": ["age"], "classify": "s0"}
         privacy = [{"k_anonymity": 4}, {"t_closeness": {"attribute": "s0", "t": 0.5}}]
-        spec = asked({"age": None, "zip": {"prefix": [1]}}, sensitive=["s0"], privacy=privacy, recoding=recoding)
+        more: dict[str, Any] = {"sensitive": ["s0"], "privacy": privacy, "recoding": recoding, "warnings": QUIET}
+        spec = asked({"age": None, "zip": {"prefix": [1]}}, **more)
         result = kanon_sql.anonymize(database.engine, spec)
         assert result.recoding is not None
         rounds = result.recoding["rounds"] + 2  # and two that find nothing

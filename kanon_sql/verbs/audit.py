@@ -148,7 +148,7 @@ def audit(
         >>> _ = kanon_sql.anonymize(db, spec)
         >>> result = kanon_sql.audit(db, spec, external="visits", on=["age", "zip"])
         >>> result.message
-        'visits_release: homogeneity of diagnosis exposes 80 of 600; background of diagnosis exposes 80 of 600'
+        'visits_release: no attack exposes anybody beyond what the requirements allow (9 measured)'
         >>> result.left_out["complementary"]
         'it needs an earlier release (--earlier)'
     """

@@ -20,6 +20,7 @@ from kanon_sql.verbs.init.areas import large_areas
 from kanon_sql.verbs.init.asked import Roles, resolved, unit_of, with_roles
 from kanon_sql.verbs.init.columns import ColumnProfile
 from kanon_sql.verbs.init.interview import by_spread, columns_together, skeletons
+from kanon_sql.verbs.init.names import names_no_attribute
 from kanon_sql.verbs.init.panel import followed
 from kanon_sql.verbs.init.presets import PRESETS, Known, Preset
 from kanon_sql.verbs.init.profile import profile_columns
@@ -32,7 +33,7 @@ from kanon_sql.verbs.init.suggest import (
     unless_varying,
     with_a_release,
 )
-from kanon_sql.verbs.init.text import Draft, K, lines_of
+from kanon_sql.verbs.init.text import Draft, K, as_yaml, lines_of
 
 __all__ = ["Answers", "Ask", "init"]
 
@@ -203,7 +204,7 @@ def _revealing(workspace: Workspace, found: Sequence[Suggestion], panel: Panel |
     """
     key = {profile.name for profile in panel or ()}  # which may be the unit
     free = [item for item in found if item.role == "left_out" and not item.asked and item.profile.distinct > 1]
-    free = [item for item in free if item.profile.name not in key]
+    free = [item for item in free if item.profile.name not in key and not names_no_attribute(item.profile)]
     free = [item for item in free if 2 * item.profile.distinct <= item.profile.filled][:MOST_REVEALING]
     known = [item.profile.name for item in found if item.role == "quasi_identifier" and item.profile.distinct > 1]
     if not free or not known:
@@ -216,7 +217,8 @@ def _revealing(workspace: Workspace, found: Sequence[Suggestion], panel: Panel |
     agreements, _ = agreement_of(workspace, source_relation(), columns, pairs)
     taken = []
     for item in found:
-        names = [p.value for p, own in agreements.items() if p.kept == item.profile.name and own.agreement >= REVEALS]
+        own = {pair.value: found.agreement for pair, found in agreements.items() if pair.kept == item.profile.name}
+        names = [as_yaml(name) for name, agreement in own.items() if agreement >= REVEALS]
         why = f"rows with one value of it have one value of {' and '.join(names)}, more often than by chance"
         taken.append(as_quasi_identifier_of(item, why) if names else item)
     return taken

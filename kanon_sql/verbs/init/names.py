@@ -25,6 +25,7 @@ __all__ = [
     "names_a_thing",
     "names_a_time",
     "names_another",
+    "names_no_attribute",
     "points_at_a_person",
     "seems_an_identifier",
 ]
@@ -158,6 +159,11 @@ def names_another(profile: ColumnProfile) -> bool:
 def names_a_thing(profile: ColumnProfile) -> bool:
     """Whether a column's name is that of a thing, not of a person: ``store``, ``product_code``."""
     return bool(profile.words & _THING) and not is_person_key(profile)
+
+
+def names_no_attribute(profile: ColumnProfile) -> bool:
+    """Whether a column's name is that of a key, of a thing, or of somebody else: not what others know of a person."""
+    return names_a_key(profile) or names_a_thing(profile) or names_another(profile)
 
 
 def names_a_time(profile: ColumnProfile) -> bool:

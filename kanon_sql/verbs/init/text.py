@@ -17,7 +17,7 @@ from kanon_sql.verbs.init.interview import TELLING, ColumnsTogether
 from kanon_sql.verbs.init.presets import Preset
 from kanon_sql.verbs.init.suggest import Panel, Role, Suggestion
 
-__all__ = ["Draft", "lines_of"]
+__all__ = ["Draft", "as_yaml", "lines_of"]
 
 K = 5
 """Of k-anonymity, where neither the user nor a preset says another."""
@@ -68,10 +68,10 @@ def lines_of(draft: Draft) -> Iterator[str]:
     yield "version: 1"
     yield ""
     if source.file is not None:
-        yield f"source: {{file: {_yaml(source.file)}}}  # beside this spec, or the path from it"
+        yield f"source: {{file: {as_yaml(source.file)}}}  # beside this spec, or the path from it"
     else:
-        yield f"source: {_yaml(format_table_name(parts))}"
-    yield f"release: {_yaml(release)}"
+        yield f"source: {as_yaml(format_table_name(parts))}"
+    yield f"release: {as_yaml(release)}"
     yield ""
     yield from _unit_lines(draft)
     yield "# Never released."
@@ -103,7 +103,7 @@ def _quasi_identifier_lines(draft: Draft) -> Iterator[str]:
         yield f"  # {known}{'; ' if item.hint else ''}{item.hint}"
         if item.profile.hipaa is not None and not item.fixed:
             yield f"  # {item.profile.hipaa.hint}"
-        yield f"  {_yaml(item.profile.name)}: {item.hierarchy}"
+        yield f"  {as_yaml(item.profile.name)}: {item.hierarchy}"
 
 
 def _kept_lines(draft: Draft) -> Iterator[str]:
@@ -139,7 +139,7 @@ def _privacy_lines(draft: Draft) -> Iterator[str]:
     for item in sensitive:
         needed = min(3, item.profile.distinct, k)
         if needed > 1:
-            yield f"  - l_diversity: {{attribute: {_yaml(item.profile.name)}, l: {needed}, kind: distinct}}"
+            yield f"  - l_diversity: {{attribute: {as_yaml(item.profile.name)}, l: {needed}, kind: distinct}}"
     if preset is not None:
         yield from (f"  # {line}" for line in preset.after)
 
@@ -163,7 +163,7 @@ def _recoding_lines(draft: Draft) -> Iterator[str]:
 def _unit_lines(draft: Draft) -> Iterator[str]:
     units = draft.of("unit")
     if not units and draft.panel is not None:
-        who, when = (_yaml(profile.name) for profile in draft.panel)
+        who, when = (as_yaml(profile.name) for profile in draft.panel)
         yield f"# No two rows are alike in {who} and {when}. If a value of {who} stands for a person, protect them:"
         yield f"# unit: {who}"
     elif not units:
@@ -171,7 +171,7 @@ def _unit_lines(draft: Draft) -> Iterator[str]:
         yield "# unit: person_id"
     for item in units:
         yield f"# Protect persons, not rows: {item.reason}{_counted(item.profile)}."
-        yield f"unit: {_yaml(item.profile.name)}"
+        yield f"unit: {as_yaml(item.profile.name)}"
     yield ""
 
 
@@ -184,7 +184,7 @@ def _list_lines(key: str, items: Sequence[Suggestion]) -> Iterator[str]:
 
 def _listed(item: Suggestion, off: str, more: str) -> str:
     hipaa = "" if item.profile.hipaa is None or item.fixed else f"; {item.profile.hipaa.hint}"
-    return f"  {off}- {_yaml(item.profile.name)}  # {item.reason}{_counted(item.profile)}{more}{hipaa}"
+    return f"  {off}- {as_yaml(item.profile.name)}  # {item.reason}{_counted(item.profile)}{more}{hipaa}"
 
 
 def _counted(profile: ColumnProfile) -> str:
@@ -211,9 +211,9 @@ def _together_lines(apart: ColumnsTogether | None, own: Sequence[str]) -> Iterat
         yield f"# All together set {_share(apart.everything)} of the {apart.records} apart from every other."
     best = apart.best_of(own)
     if best is not None and len(own) > 2:
-        yield f"# Of two, {_yaml(best[0][0])} and {_yaml(best[0][1])} do so most: {_share(best[1])}."
+        yield f"# Of two, {as_yaml(best[0][0])} and {as_yaml(best[0][1])} do so most: {_share(best[1])}."
     for names in apart.minimal:
-        yield f"# No two {apart.records} are alike in {' and '.join(map(_yaml, names))}."
+        yield f"# No two {apart.records} are alike in {' and '.join(map(as_yaml, names))}."
 
 
 def _with_another(apart: ColumnsTogether | None, item: Suggestion, own: Sequence[str]) -> str:
@@ -221,7 +221,7 @@ def _with_another(apart: ColumnsTogether | None, item: Suggestion, own: Sequence
     best = None if apart is None or item.by_name else apart.best_with(item.profile.name, own)
     if apart is None or best is None or best[1].uniques < TELLING * best[1].records:
         return ""
-    return f"; with {_yaml(best[0])} it sets {_share(best[1])} of the {apart.records} apart"
+    return f"; with {as_yaml(best[0])} it sets {_share(best[1])} of the {apart.records} apart"
 
 
 def _share(found: Combination) -> str:
@@ -238,7 +238,7 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")
 _RESERVED = frozenset(["null", "true", "false", "yes", "no", "on", "off", "y", "n"])
 
 
-def _yaml(text: str) -> str:
+def as_yaml(text: str) -> str:
     """Text as a YAML scalar that reads back as it is, on one line."""
     if _PLAIN.fullmatch(text) and text.lower() not in _RESERVED:
         return text

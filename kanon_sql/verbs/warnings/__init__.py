@@ -65,12 +65,13 @@ def warnings_of_release(found: Chosen | Recoded, choice: Choice, written: Writte
 
     spec, workspace, warned = found.spec, found.workspace, warnings_of_plan(found)
     released = [*spec.sensitive, *spec.keep]
+    compared = any(model.attribute is not None for model in found.models) or spec.unit is not None
+    columns = workspace.columns(written.table) if released or compared else {}
     if released and spec.warnings.nearly_unique_kept != "allow":
-        names = list(spec.quasi_identifiers)
-        warned += nearly_unique(workspace, written.table, workspace.columns(written.table), names, released)
+        warned += nearly_unique(workspace, written.table, columns, list(spec.quasi_identifiers), released)
     warned += telling_columns(workspace, choice)
-    if any(model.attribute is not None for model in found.models) or spec.unit is not None:
-        release = (written.table, workspace.columns(written.table))
+    if compared:
+        release = (written.table, columns)
         persons = None if spec.unit is None else (source_relation(), found.columns)
         warned += alike_values(workspace, spec, found.models, release, persons)
     if spec.unit is None and spec.warnings.rows_not_persons != "allow":
