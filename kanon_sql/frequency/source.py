@@ -217,6 +217,8 @@ def plain_source_of(engine: Engine, spec: Origin) -> str:
             "source: missing, and it is needed here; name a table, {query: ...} or {file: ...} in the spec, or give "
             "the table itself, such as a DataFrame: anonymize(source, spec), or check(source, spec, table=release)"
         )
+    if isinstance(spec, Spec):
+        spec.refuse_past_year()
     file = None if spec.source.file is None else spec.resolve(spec.source.file)
     if isinstance(spec, Spec):
         file = spec.source_path

@@ -53,7 +53,8 @@ def rule_labels(column: Column, quasi_identifier: QuasiIdentifier, where: str | 
         labels += [cell_label(hierarchy.point, depth) for depth in hierarchy.point.depths[1:]]
     elif isinstance(hierarchy, SqlHierarchy):
         labels += [
-            level_expression(text, f"{where}.sql[{position}]") for position, text in enumerate(hierarchy.expressions)
+            level_expression(text, f"{where}.sql[{position}]", hierarchy.release_year)
+            for position, text in enumerate(hierarchy.expressions)
         ]
     return labels
 

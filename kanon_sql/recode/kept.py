@@ -132,7 +132,7 @@ def hierarchies_of(spec: Spec) -> dict[str, dict[str, Any]]:
 
 def _hierarchy(spec: Spec, column: QuasiIdentifier) -> dict[str, Any]:
     hierarchy = column.hierarchy
-    said = {key: value for key, value in column.to_dict().items() if key not in (*_LIMITS, "weight", "as")}
+    said = {key: value for key, value in column.what_labels().items() if key not in (*_LIMITS, "weight", "as")}
     content: Any = said
     if isinstance(hierarchy, FileHierarchy):
         content = with_top(read_hierarchy(spec.resolve(hierarchy.path)))

@@ -16,7 +16,7 @@ from kanon_sql.release.joint_table import JointClasses, View, examine_jointly
 from kanon_sql.release.ledger import Addition, Entry, digest_of, read_ledger, released_as
 from kanon_sql.release.manifest import release_key
 from kanon_sql.release.write import Written
-from kanon_sql.spec import QuasiIdentifier, Requirement, Spec
+from kanon_sql.spec import YEARS, QuasiIdentifier, Requirement, Spec
 from kanon_sql.sql import Relation, source_relation
 
 __all__ = ["JointVerdict", "addition", "coarsened", "comparable_releases", "compared", "held_levels"]
@@ -156,9 +156,19 @@ def _obstacles(
         f"the hierarchy of {name} in {entry.name} is not known any more (of files, trees, points and SQL a digest is "
         "kept); give the spec the same one, with minimum_level at its top if it is not to be released"
         for name, item in entry.quasi_identifiers.items()
-        if item.rule is None and digests.get(name) != item.digest
+        if item.rule is None and digests.get(name) != item.digest and _of_its_year(spec, name, item.digest) is None
     ]
     return found
+
+
+def _of_its_year(spec: Spec, name: str, digest: str) -> QuasiIdentifier | None:
+    """The spec's own hierarchy as an earlier release has it, where that release is one of another year."""
+    column = spec.quasi_identifiers.get(name)
+    if column is None or not column.names_release_year:
+        return None
+    first, last = YEARS
+    dated = (column.in_year(year) for year in range(first, last + 1))
+    return next((item for item in dated if digest_of(spec, item) == digest), None)
 
 
 def held_levels(spec: Spec, entries: Sequence[Entry]) -> dict[str, int]:
@@ -265,7 +275,7 @@ def _lookups(found: Chosen, entries: Sequence[Entry]) -> dict[tuple[str, str], L
         for lookup, column in zip(found.sets.lookups, spec.quasi_identifiers.values(), strict=True)
     }
     missing = {
-        (name, item.digest): QuasiIdentifier.model_validate(item.rule)
+        (name, item.digest): _of_its_year(spec, name, item.digest) or QuasiIdentifier.model_validate(item.rule)
         for entry in entries
         for name, item in entry.quasi_identifiers.items()
         if (name, item.digest) not in lookups

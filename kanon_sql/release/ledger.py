@@ -182,7 +182,7 @@ def released_as(spec: Spec, quasi_identifier: QuasiIdentifier, level: int, heigh
 
 def _written(quasi_identifier: QuasiIdentifier) -> dict[str, Any]:
     """The hierarchy as a spec writes it, without the limits of its levels."""
-    return {key: value for key, value in quasi_identifier.to_dict().items() if key not in _LIMITS}
+    return {key: value for key, value in quasi_identifier.what_labels().items() if key not in _LIMITS}
 
 
 def read_ledger(workspace: Workspace, table: Relation) -> tuple[Entry, ...]:

@@ -21,7 +21,7 @@ from kanon_sql.engines import Workspace, now
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.release.ledger import digest_of
 from kanon_sql.release.manifest import MANIFEST_TABLE, MAX_PENDING
-from kanon_sql.spec import Spec, format_table_name, parse_table_name, sha256
+from kanon_sql.spec import YEARS, Spec, format_table_name, parse_table_name, sha256
 from kanon_sql.sql import Relation, Statement
 
 __all__ = [
@@ -262,12 +262,30 @@ def promise_of(spec: Spec) -> str:
     By another watermark, or in another source, rows that were taken would be new once more, and a class would count
     each of them twice. Without a watermark the spec's source is not read again for rows that are new.
     """
+    return sha256(_promised(spec))
+
+
+def _promised(spec: Spec) -> dict[str, Any]:
+    """What a promise is the digest of."""
     said = spec.to_dict()
     common = ("unit", "quasi_identifiers", "sensitive", "keep", "privacy", "nulls")
     digests = {name: digest_of(spec, column) for name, column in spec.quasi_identifiers.items()}
     watermark = None if spec.increments is None else spec.increments.watermark
     source = None if watermark is None else said["source"]
-    return sha256({**{key: said[key] for key in common}, "digests": digests, "watermark": watermark, "source": source})
+    return {**{key: said[key] for key in common}, "digests": digests, "watermark": watermark, "source": source}
+
+
+def _year_of(spec: Spec, state: State) -> int | None:
+    """The year in which a state was begun, where nothing but the year differs."""
+    dated = {name: column for name, column in spec.quasi_identifiers.items() if column.names_release_year}
+    if not dated:
+        return None
+    promised = _promised(spec)
+    for year in range(YEARS[0], YEARS[1] + 1):
+        digests = {name: digest_of(spec, column.in_year(year)) for name, column in dated.items()}
+        if sha256({**promised, "digests": {**promised["digests"], **digests}}) == state.promise:
+            return year
+    return None
 
 
 def refuse_other_state(spec: Spec, state: State, columns: Sequence[str]) -> None:
@@ -277,6 +295,13 @@ def refuse_other_state(spec: Spec, state: State, columns: Sequence[str]) -> None
         SpecError: says what differs.
     """
     if state.promise != promise_of(spec):
+        if (year := _year_of(spec, state)) is not None:
+            raise SpecError(
+                f"release_year: {format_table_name(state.release)} was begun in {year}, and its labels depend on the "
+                f"year, which is {spec.year} now; rows with the labels of another year would stand beside them. Begin "
+                "another release under another name, or write release_year: "
+                f"{year} in the spec to go on with the labels of then"
+            )
         raise SpecError(
             f"state: {format_table_name(state.release)} was begun with other quasi-identifiers, hierarchies, sensitive "
             "or kept columns, unit, requirements, nulls, watermark or source than this spec has, and what was released "

@@ -53,6 +53,7 @@ from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, par
 from kanon_sql.spec.recoding_faults import classify_faults, recoding_faults
 from kanon_sql.spec.redact import redact_sql, sha256
 from kanon_sql.spec.registry import forget_requirement, parse_requirement, register_requirement, requirements
+from kanon_sql.spec.release_year import YEARS
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement, TClosenessRequirement
 from kanon_sql.spec.risk import RiskRequirement
@@ -77,6 +78,7 @@ __all__ = [
     "MOST_DIGITS",
     "NO_SOURCE",
     "SIGNATURE_COLUMN",
+    "YEARS",
     "Aggregate",
     "AlphaKAnonymityRequirement",
     "BayesOptimalRequirement",

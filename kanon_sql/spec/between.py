@@ -19,6 +19,7 @@ from kanon_sql.spec.points import point_faults
 from kanon_sql.spec.recoding_faults import classify_faults, level_faults, recoding_faults
 from kanon_sql.spec.release_file import release_file_faults
 from kanon_sql.spec.release_view import release_view_faults
+from kanon_sql.spec.release_year import release_year_faults
 from kanon_sql.spec.requirements import KAnonymityRequirement
 from kanon_sql.spec.roles import requirement_faults, role_faults
 from kanon_sql.spec.sections import Source
@@ -39,6 +40,7 @@ def faults_between(given: Mapping[str, Any], value: Spec | None) -> Iterator[Fau
     """
     yield from role_faults(given)
     yield from requirement_faults(given)
+    yield from release_year_faults(given, value)
     source = given.get("source")
     if isinstance(source, Source | Mapping):
         source = source.table if isinstance(source, Source) else source.get("table")

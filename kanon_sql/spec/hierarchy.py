@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, GetJsonSchemaHandler, WithJsonSchema
+from pydantic import Field, GetJsonSchemaHandler, PrivateAttr, WithJsonSchema
 from pydantic_core import CoreSchema
 
 from kanon_sql.spec.checks import (
@@ -29,6 +29,7 @@ from kanon_sql.spec.computed import FORMS, sortable_faults
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.positions import MOST_DIGITS, Point
 from kanon_sql.spec.redact import redact_location, redact_sql, sha256
+from kanon_sql.spec.release_year import RELEASE_YEAR, names_release_year
 from kanon_sql.spec.tree import TreeHierarchy, parse_tree
 
 __all__ = [
@@ -122,9 +123,15 @@ class PointHierarchy:
 
 @dataclass(frozen=True, slots=True)
 class SqlHierarchy:
-    """The user's own expression per level, over the value ``x``."""
+    """The user's own expression per level, over the value ``x``.
+
+    Attributes:
+        expressions: one per level.
+        release_year: what this name stands for in them; None where it stands for nothing.
+    """
 
     expressions: tuple[str, ...]
+    release_year: int | None = None
 
 
 Hierarchy = (
@@ -293,6 +300,8 @@ class QuasiIdentifier(Part):
         WithJsonSchema({"type": "number", "minimum": 0}),
     ] = Field(default=1.0, description="How much this quasi-identifier counts in the quality metric.")
 
+    _year: int | None = PrivateAttr(default=None)
+
     @classmethod
     def written(cls, value: Any) -> Any:
         """Nothing after the name means: no options."""
@@ -333,8 +342,19 @@ class QuasiIdentifier(Part):
         if self.point is not None:
             return PointHierarchy(self.point)
         if self.sql is not None:
-            return SqlHierarchy(self.sql)
+            return SqlHierarchy(self.sql, self._year)
         return ValueHierarchy()
+
+    @property
+    def names_release_year(self) -> bool:
+        """Whether its labels depend on the year of the release."""
+        return names_release_year(self.sql or ())
+
+    def in_year(self, year: int) -> Self:
+        """The same, for a release of this year."""
+        found = self.model_copy()
+        found._year = year
+        return found
 
     @property
     def height_hint(self) -> int | None:
@@ -375,6 +395,10 @@ class QuasiIdentifier(Part):
         limits = {"minimum_level": self.minimum_level, "maximum_level": self.maximum_level}
         form = {} if self.as_ == "text" else {"as": self.as_}
         return {**found, **limits, **form, "weight": self.weight}
+
+    def what_labels(self) -> dict[str, Any]:
+        """:meth:`to_dict` with the year of the release, where labels depend on it: what digests are made of."""
+        return {**self.to_dict(), **({RELEASE_YEAR: self._year} if self.names_release_year else {})}
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:

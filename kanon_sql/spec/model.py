@@ -32,6 +32,7 @@ from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.registry import parse_requirement
 from kanon_sql.spec.release_file import STREAM, ReleaseFile, apart, together
 from kanon_sql.spec.release_view import GuardedView
+from kanon_sql.spec.release_year import RELEASE_YEAR, YEARS, a_year, this_year
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement
 from kanon_sql.spec.secret import new_secret
@@ -66,6 +67,8 @@ class Spec(Filed):
         ledger: where releases are recorded and compared with earlier ones; None for no ledger.
         state: the schema that keeps what later refreshes need; None where the release does not grow.
         increments: how a refresh knows new rows, and what it does when the levels no longer fit.
+        release_year: the year that ``release_year`` stands for in ``sql`` hierarchies; None for the year in which the
+            spec is loaded.
         warnings: what becomes of each warning: an error, a warning, or nothing.
 
     Examples:
@@ -134,13 +137,29 @@ class Spec(Filed):
     ledger: LedgerOptions | None = Field(default=None, description="Where releases are recorded and compared.")
     state: StateSchema = Field(default=None, description="The schema that keeps what a refresh needs.")
     increments: IncrementOptions | None = Field(default=None, description="How a refresh knows new rows.")
+    release_year: Annotated[
+        int | None,
+        checked(a_year),
+        WithJsonSchema({"type": ["integer", "null"], "minimum": YEARS[0], "maximum": YEARS[1]}),
+    ] = Field(
+        default=None, description="The year that release_year means in sql: hierarchies; the current one by default."
+    )
     warnings: WarningOptions = Field(default=WarningOptions(), description="What becomes of each warning.")
 
     _streams: Mapping[str, Path] = PrivateAttr(default_factory=dict)
     _rows: tuple[str, ...] | None = PrivateAttr(default=None)
     _secret: str = PrivateAttr(default_factory=new_secret)
+    _year: int | None = PrivateAttr(default=None)
 
     # --- Ways in ---
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Read the year of the release, where the spec names it."""
+        super().model_post_init(context)
+        if any(item.names_release_year for item in self.quasi_identifiers.values()):
+            self._year = self.release_year or this_year()
+            dated = {name: item.in_year(self._year) for name, item in self.quasi_identifiers.items()}
+            self.quasi_identifiers.update(dated)
 
     def changed(self, mapping: Mapping[str, Any]) -> Self:
         """Check another spec that stands where this one does: paths are relative to the same file.
@@ -189,6 +208,47 @@ class Spec(Filed):
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
         """One role per column, requirements about sensitive columns, a release of its own."""
         yield from faults_between(given, value)
+
+    # --- When it is released ---
+
+    @property
+    def year(self) -> int | None:
+        """The year that ``release_year`` stands for; None where the spec does not name it."""
+        return self._year
+
+    @property
+    def follows_the_calendar(self) -> bool:
+        """Whether another year makes other labels, since the spec names the year and does not say which."""
+        return self._year is not None and self.release_year is None
+
+    def in_year(self, year: int | None) -> Self:
+        """The same spec for a release of another year, where it names the year.
+
+        Args:
+            year: that of a release, as its manifest says; None where it says none.
+        """
+        if year is None or self._year is None:
+            return self
+        found = self.model_copy(
+            update={
+                "release_year": year,
+                "quasi_identifiers": {name: item.in_year(year) for name, item in self.quasi_identifiers.items()},
+            }
+        )
+        found._year = year
+        return found
+
+    def refuse_past_year(self) -> None:
+        """Refuse to go on with a spec that was loaded in another year.
+
+        Raises:
+            SpecError: its labels would be those of then.
+        """
+        if self.follows_the_calendar and self._year != this_year():
+            raise SpecError(
+                f"release_year: the spec was loaded in {self._year}, and it is {this_year()}, so its labels would be "
+                f"those of a release of then; load it once more, or write release_year: {self._year} to keep them"
+            )
 
     # --- Where it stands ---
 
@@ -275,6 +335,7 @@ class Spec(Filed):
             else {"table": format_table_name(self.ledger.table), "on_conflict": self.ledger.on_conflict},
             "state": None if self.state is None else {"schema": format_table_name(self.state)},
             "increments": None if self.increments is None else self.increments.model_dump(),
+            RELEASE_YEAR: self.release_year,
             "warnings": self.warnings.model_dump(),
         }
 
@@ -310,13 +371,19 @@ class Spec(Filed):
         """The requirement of that name, which is then the only one; else None."""
         return m_invariance_in(self.privacy)
 
+    def __eq__(self, other: object) -> bool:
+        """Two specs are equal when they say the same, of releases of the same year."""
+        return isinstance(other, Spec) and super().__eq__(other) and self.year == other.year
+
+    __hash__ = Filed.__hash__
+
     @property
     def hash(self) -> str:
         """SHA-256 (hex) of the canonical JSON; the order of keys does not matter."""
-        found = self.to_dict()
+        found = {**self.to_dict(), RELEASE_YEAR: self._year}
         if self.recoding.is_full_domain:  # what was published before there were others has the hash of then
             del found["recoding"]
-        for name in ("steps", "utility", "state", "increments"):
+        for name in ("steps", "utility", "state", "increments", RELEASE_YEAR):
             if found[name] is None:
                 del found[name]
         if not self.warnings.given():
@@ -327,6 +394,7 @@ class Spec(Filed):
         """Return what :meth:`to_dict` does, without literals of SQL, labels of trees and passwords, for a manifest."""
         found = self.to_dict()
         found["source"] = redacted_source(self.source)
+        found[RELEASE_YEAR] = self._year
         found["quasi_identifiers"] = {name: column.redacted() for name, column in self.quasi_identifiers.items()}
         found["privacy"] = [requirement.redacted() for requirement in self.privacy]
         return found

@@ -36,22 +36,23 @@ _CLOCK = frozenset({"now", "today", "tomorrow", "yesterday"})
 """Texts that databases cast to a time by the clock: every run would make other labels of the same values."""
 
 
-def level_expression(text: str, where: str) -> Sql:
+def level_expression(text: str, where: str, release_year: int | None = None) -> Sql:
     """A user's expression over ``x``, rewritten over the lookup's ``value`` column.
 
     Args:
         text: DuckDB SQL, such as ``floor(x / 10) * 10``.
         where: the place in the spec, for the message.
+        release_year: the number that this name stands for; None where it stands for none.
 
     Raises:
         SpecError: it does not parse, is too long or nested too deeply, uses anything but ``x``, or is not a scalar
             expression of the portable subset.
     """
     with spared_stack(where):
-        return _rewritten(text, where)
+        return _rewritten(text, where, release_year)
 
 
-def _rewritten(text: str, where: str) -> Sql:
+def _rewritten(text: str, where: str, release_year: int | None) -> Sql:
     try:
         tokens_within(text, "duckdb", where, MAX_LENGTH)
         trees = parsed(f"SELECT {text}", "duckdb")
@@ -64,6 +65,9 @@ def _rewritten(text: str, where: str) -> Sql:
         raise SpecError(f"{where}: expected one expression over x, such as floor(x / 10) * 10")
     expression = tree.expressions[0]
     refuse_deep_tree(expression, where)
+    if release_year is not None:
+        year = exp.Literal.number(release_year)
+        expression = expression.transform(lambda node: year.copy() if _is_release_year(node) else node)
     for node in expression.walk():
         if isinstance(node, _NOT_ALLOWED):
             raise SpecError(f"{where}: {type(node).__name__} is not allowed; use a scalar expression over x")
@@ -74,9 +78,19 @@ def _rewritten(text: str, where: str) -> Sql:
                 f"{where}: a cast to a type that not every engine has; use text, a number, a date or a time"
             )
         if _by_the_clock(node):
-            raise SpecError(f"{where}: a time by the clock is not allowed; write the date, such as DATE '2026-01-01'")
+            raise SpecError(
+                f"{where}: a time by the clock is not allowed; write the date, such as DATE '2026-01-01', or "
+                "release_year for the year in which the spec is loaded"
+            )
+        if _is_release_year(node):
+            raise SpecError(
+                f"{where}: release_year has a value in the quasi-identifiers of a release's spec alone; write the year"
+            )
         if isinstance(node, exp.Column) and (node.name.lower() != "x" or node.table):
-            raise SpecError(f"{where}: unknown name {node.sql(comments=False)!r}; the only column is x")
+            raise SpecError(
+                f"{where}: unknown name {node.sql(comments=False)!r}; the only column is x, and release_year is the "
+                "year of the release"
+            )
     try:
         check_portable(expression, where)
     except TemplateError as error:
@@ -131,6 +145,11 @@ def _is_condition(node: exp.Expr) -> bool:
     if isinstance(node, exp.Cast):
         return node.is_type(exp.DType.BOOLEAN)
     return isinstance(node, exp.Predicate | exp.Connector | exp.Not | exp.Boolean)
+
+
+def _is_release_year(node: exp.Expr) -> bool:
+    """Whether it is the name of the year of the release."""
+    return isinstance(node, exp.Column) and not node.table and node.sql(comments=False).lower() == "release_year"
 
 
 def _by_the_clock(node: exp.Expr) -> bool:

@@ -34,6 +34,7 @@ from kanon_sql.verbs.audit_options import AuditOptions, parsed_hierarchies
 from kanon_sql.verbs.judged import Judged, judged
 from kanon_sql.verbs.result import Cost, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
+from kanon_sql.verbs.year import as_published
 
 __all__ = ["AuditResult", "audit"]
 
@@ -162,6 +163,7 @@ def audit(
         _creating_nothing(engine),
     ):
         refuse_untrue(engine, asked.parts)
+        spec = as_published(engine, spec, asked.parts)
         run = _Run(engine, spec, options, report, asked)
         by_method = run.attacks()
         found = [attack for achieved in by_method.values() for attack in achieved]

@@ -50,6 +50,7 @@ from kanon_sql.verbs.judged import judged
 from kanon_sql.verbs.result import Cost, Result, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
 from kanon_sql.verbs.warnings import failed_by, warnings_of_table
+from kanon_sql.verbs.year import as_published
 
 __all__ = ["check"]
 
@@ -106,6 +107,7 @@ def check(
     with engine.run(Deadline(timeout)) as meter, judged(engine, spec, table, "check") as asked:
         earlier = None if republication is None else parse_table_name(republication.earlier)
         refuse_untrue(engine, asked.parts, earlier)
+        spec = as_published(engine, spec, asked.parts)
         # A table may be checked whose source nobody has; who needs it then asks for it in vain.
         relation = source_of(engine, spec) if spec.source.given else ""
         with open_workspace(engine, relation, report, inline=True) as workspace:

@@ -26,6 +26,7 @@ from kanon_sql.sql import Statement, dialect_named, laid_out
 from kanon_sql.verbs.recoding import refuse_local
 from kanon_sql.verbs.steps import refuse_steps
 from kanon_sql.verbs.warnings import refuse_fatal_warnings
+from kanon_sql.verbs.year import refuse_the_calendar
 
 __all__ = ["Rendered", "render"]
 
@@ -91,6 +92,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         True
     """
     refuse_steps(spec, "a script")
+    refuse_the_calendar(spec, "a script")
     refuse_fatal_warnings(spec, "a script")
     refuse_local(spec, "render", "each round of such a recoding depends on what the data answered to the one before")
     if spec.search.of_intervals:
@@ -162,6 +164,8 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
                 else:
                     publish(workspace, spec, written.table, {"published_at": "(the time)"}, unseen=True)
     notes: tuple[str, ...] = (*_NOTES, _NO_CUTS) if spec.search.of_intervals else _NOTES
+    if spec.year is not None:
+        notes += (f"Labels are those of a release of {spec.year}: write this script once more for another year.",)
     if spec.release_file is not None:
         notes += ("The release is a file, which this script does not write: kanon-sql anonymize does that.",)
     if spec.ledger is not None:

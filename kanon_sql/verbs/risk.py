@@ -37,6 +37,7 @@ from kanon_sql.spec import Displayed, Spec, parse_table_name
 from kanon_sql.verbs.judged import Judged, judged, release_stands
 from kanon_sql.verbs.result import Cost, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
+from kanon_sql.verbs.year import as_published
 
 __all__ = ["RiskResult", "risk"]
 
@@ -204,6 +205,7 @@ def risk(
     unit = None if count_rows else spec.unit
     with engine.run(Deadline(timeout)) as meter, _measured(engine, spec, table) as (asked, absent):
         refuse_untrue(engine, spec.source.table if asked is None else asked.parts)
+        spec = spec if asked is None else as_published(engine, spec, asked.parts)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
             opened = _opened(engine, spec, asked, names, unit)
             frames = RiskFrames(opened.relation, _of(opened, names), None if unit is None else opened.columns[unit])

@@ -28,6 +28,7 @@ from kanon_sql.verbs.certify.verify_certificate import FORMAT, check_lattice, wr
 from kanon_sql.verbs.judged import refuse_file
 from kanon_sql.verbs.result import Cost
 from kanon_sql.verbs.untrue import refuse_untrue
+from kanon_sql.verbs.year import as_published
 from kanon_sql.version import __version__
 
 __all__ = ["certify"]
@@ -91,6 +92,7 @@ def certify(
     with engine.run(Deadline(timeout)) as meter:
         assert spec.release is not None
         refuse_untrue(engine, spec.source.table, spec.release)
+        spec = as_published(engine, spec, spec.release)
         manifest = _manifest(engine, spec)
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
             book, content = _claimed(workspace, spec, manifest, whole_boundary=whole_boundary)

@@ -23,6 +23,7 @@ from kanon_sql.verbs.recoding import refuse_local
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.steps import refuse_steps
 from kanon_sql.verbs.warnings import refuse_fatal_warnings
+from kanon_sql.verbs.year import refuse_the_calendar
 
 __all__ = ["DbtResult", "dbt"]
 
@@ -76,6 +77,7 @@ def dbt(
         KanonError: whatever the search raises.
     """
     refuse_steps(spec, "a dbt project")
+    refuse_the_calendar(spec, "a dbt project")
     refuse_forgotten(spec)
     refuse_fatal_warnings(spec, "a dbt project")
     refuse_local(

@@ -26,6 +26,7 @@ from kanon_sql.verbs.evidence.zip_codes import ZipCodes, ZipPopulation, count_zi
 from kanon_sql.verbs.judged import refuse_file
 from kanon_sql.verbs.result import Cost, Result, Warned, redacted_log
 from kanon_sql.verbs.risk import RiskResult, risk
+from kanon_sql.verbs.year import as_published
 from kanon_sql.version import __version__
 
 __all__ = ["evidence"]
@@ -91,6 +92,7 @@ def evidence(
     _refuse_misfits(external, external_is_sample, attacks, zip_population, zip_people)
     left = _Clock(started, timeout)
     with engine.run(Deadline(left())) as meter:
+        spec = as_published(engine, spec, parts)
         opened = open_table(engine, spec, parts)
         if opened.is_source:
             raise SpecError(f"{opened.shown} is the source, and evidence is about a release; name one with --table")

@@ -5,7 +5,6 @@ Only counts come back: no value of the table is read, and none is in the text.
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -137,7 +136,7 @@ def init(
                 _preset(preset, k, population)
                 suggestions = _suggested(workspace, profiles, panel, roles)
             if rules is not None:
-                suggestions = rules.adapt(suggestions, Known(areas, datetime.date.today().year))
+                suggestions = rules.adapt(suggestions, Known(areas))
             if not any(item.role == "quasi_identifier" for item in suggestions):
                 raise SpecError(
                     f"{shown}: no column could be a quasi-identifier: each is a key, a direct identifier or a "

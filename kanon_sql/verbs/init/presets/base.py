@@ -17,11 +17,9 @@ class Known:
     Attributes:
         areas: the first three digits of the postal codes of areas that are large enough; None where no table of
             populations was given.
-        year: the calendar year in which the spec is written.
     """
 
     areas: Sequence[str] | None
-    year: int
 
 
 def _as_they_are(found: Sequence[Suggestion], known: Known) -> list[Suggestion]:

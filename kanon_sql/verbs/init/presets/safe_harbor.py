@@ -39,7 +39,39 @@ def _adapted(found: Sequence[Suggestion], known: Known) -> list[Suggestion]:
     ]
     if problems:
         raise SpecError(problems)
-    return adapted
+    return _apart(adapted)
+
+
+def _apart(found: Sequence[Suggestion]) -> list[Suggestion]:
+    """Not both an age and the year of a date: an age of 85 in 2010 tells that somebody is over 89 in 2026.
+
+    Where a birth date is released, its year says what the age does and knows the bound; else the date goes. Of columns
+    that the user asked for, a comment says so.
+    """
+    released = [item for item in found if item.role == "quasi_identifier"]
+    ages = [item for item in released if item.profile.is_number and item.profile.words & AGE]
+    dates = [item for item in released if item.profile.is_date and not item.profile.words & BIRTH]
+    born = [item.profile.name for item in released if item.profile.words & BIRTH]
+    if not ages or not dates:
+        return list(found)
+    together = f"{_listed(ages)} and the year of {_listed(dates)} tell a year of birth, and so an age over 89 today"
+    if born:
+        gone, instead = ages, f"{' and '.join(born)} tells as much, within the rule"
+    else:
+        gone, instead = dates, "release one of them, or compute the age on the day of the release in a source query"
+    why = f"(C): {together}, if the age is that of then; {instead}"
+    return [
+        item
+        if item not in gone
+        else replace(item, reason=f"{item.reason}; {why}")
+        if item.asked
+        else _removed(item, why)
+        for item in found
+    ]
+
+
+def _listed(items: Sequence[Suggestion]) -> str:
+    return " and ".join(item.profile.name for item in items)
 
 
 _KEYS = {"quasi_identifier": "quasi_identifiers", "sensitive": "sensitive", "keep": "keep"}
@@ -50,7 +82,7 @@ def _allowed(item: Suggestion, known: Known) -> Suggestion:
     if item.asked and item.role == "identifier":
         return item
     if profile.is_date:
-        return _dated(item, known)
+        return _dated(item)
     if item.role == "identifier" and not profile.words & (POSTAL | AGE):
         return item
     if kind is None:
@@ -65,7 +97,7 @@ def _allowed(item: Suggestion, known: Known) -> Suggestion:
         return _place(item, known)
     if profile.words & AGE:
         return _age(item)
-    return _date_by_name(item, known)
+    return _date_by_name(item)
 
 
 def _place(item: Suggestion, known: Known) -> Suggestion:
@@ -81,7 +113,9 @@ def _place(item: Suggestion, known: Known) -> Suggestion:
         why = "(B): three digits may stay where more than 20,000 people live; name a table of populations: --population"
         return _removed(item, why)
     listed = ", ".join(f"'{area}'" for area in known.areas) or "'none'"
-    three = f"CASE WHEN left(x, 3) IN ({listed}) THEN left(x, 3) ELSE '000' END"
+    # Five digits, or nine with or without a dash; in others, zeros at the front may be lost.
+    whole = "length(x) IN (5, 9, 10) AND substring(x, 5, 1) <> '-'"
+    three = f"CASE WHEN left(x, 3) IN ({listed}) AND {whole} THEN left(x, 3) ELSE '000' END"
     return _released(
         item,
         f'{{sql: ["{three}"], minimum_level: 1}}',
@@ -96,33 +130,33 @@ def _age(item: Suggestion) -> Suggestion:
     return _released(item, hierarchy, "(C): ages over 89 are one group, and level 0 would release them")
 
 
-def _dated(item: Suggestion, known: Known) -> Suggestion:
+def _dated(item: Suggestion) -> Suggestion:
     """The year of a date; of a birth date only where it does not tell an age over 89."""
     if not item.profile.words & BIRTH:
         return _released(item, "{dates: [year, decade], minimum_level: 1}", "(C): the year alone may stay")
-    last = known.year - OLDEST
-    year = "extract(year FROM x)"
-    decade = f"CAST(CAST(floor({year} / 10) * 10 AS INTEGER) AS VARCHAR)"
+    return _born(item, "CAST(extract(year FROM x) AS INTEGER)")
+
+
+def _born(item: Suggestion, year: str) -> Suggestion:
+    """Years of birth and their decades; those that may tell an age over 89 on the day of the release are one group."""
+    last = f"release_year - {OLDEST}"
+    groups = (f"CAST({year} AS VARCHAR)", f"CAST(CAST(floor({year} / 10) * 10 AS INTEGER) AS VARCHAR) || 's'")
     levels = [
-        f"CASE WHEN {year} <= {last} THEN '{last} or before' ELSE CAST(CAST({year} AS INTEGER) AS VARCHAR) END",
-        f"CASE WHEN {year} <= {last} THEN '{last} or before' ELSE {decade} || 's' END",
+        f"CASE WHEN {year} <= {last} THEN CAST({last} AS VARCHAR) || ' or before' ELSE {group} END" for group in groups
     ]
     return _released(
         item,
         f"{{sql: {json.dumps(levels)}, minimum_level: 1}}",
-        f"(C): the year alone may stay, and none that tells an age over 89, as one until {last} may",
+        f"(C): the year alone may stay, and none that tells an age over 89, as one until {last} may; release_year is "
+        "the year in which the spec is loaded",
     )
 
 
-def _date_by_name(item: Suggestion, known: Known) -> Suggestion:
+def _date_by_name(item: Suggestion) -> Suggestion:
     """A date that is no date by its type: a year in a number, a text."""
     profile = item.profile
     if profile.column.kind == "integer" and profile.words & BIRTH:
-        first = known.year - OLDEST + 1
-        hierarchy = f"{{intervals: [1, 5, 10], bottom: {first}, minimum_level: 1}}"
-        return _released(
-            item, hierarchy, f"(C): a year of birth, those before {first} in one group, as they tell an age of 90"
-        )
+        return _born(item, "x")
     if _is_category(profile):
         return item
     return _removed(item, "(C): a date that is no date by its type; cast it to one, of which the year may stay")

@@ -1,0 +1,48 @@
+"""The year of a release, where a spec names it: that of an earlier release is what its own manifest says."""
+
+from __future__ import annotations
+
+from kanon_sql.engines import Engine
+from kanon_sql.errors import KanonError, SpecError
+from kanon_sql.release import published_manifest
+from kanon_sql.spec import Spec, format_table_name
+
+__all__ = ["as_published", "refuse_the_calendar"]
+
+
+def as_published(engine: Engine, spec: Spec, parts: tuple[str, ...]) -> Spec:
+    """The spec with the year of a release that is there, where it follows the calendar.
+
+    Args:
+        engine: with a run open, and no workspace.
+        spec: the spec.
+        parts: the release. A table without a manifest has no year of its own, and the spec stays as it is.
+    """
+    if not spec.follows_the_calendar:
+        return spec
+    run_id = engine.mark(parts)
+    if run_id is None:
+        return spec
+    try:
+        found = published_manifest(engine, run_id, format_table_name(parts[:-1]) if parts[:-1] else None)
+    except KanonError:
+        return spec  # a copy of the table elsewhere keeps the mark, and has no manifest beside it
+    return spec.in_year(found.get("spec", {}).get("release_year"))
+
+
+def refuse_the_calendar(spec: Spec, what: str) -> None:
+    """Refuse to write statements that run later, with the year of today in them.
+
+    Args:
+        spec: the spec.
+        what: what is written, such as ``a script``.
+
+    Raises:
+        SpecError: its labels follow the calendar.
+    """
+    if spec.follows_the_calendar:
+        raise SpecError(
+            f"release_year: {what} is written once and runs later, perhaps in another year, and the spec's labels "
+            f"follow the calendar; write release_year: {spec.year} in the spec, and write {what} once more each year, "
+            "or publish with kanon-sql anonymize"
+        )
