@@ -129,7 +129,7 @@ def agreement_of(
         workspace: where the table is.
         table: it.
         columns: its columns by name.
-        pairs: the pairs to look at, at least one.
+        pairs: the pairs to look at; at least one, or a column by itself.
         unit: the column that tells persons apart; None to count rows.
         alone: columns to look at by themselves.
         labels: the columns by which classes are made, for these.
@@ -140,7 +140,7 @@ def agreement_of(
     found: dict[Pair, Agreement] = {}
     groups: dict[str, GroupsOf] = {}
     size = workspace.capabilities.nodes_per_statement
-    for start in range(0, len(pairs), size):
+    for start in range(0, max(1, len(pairs)), size):
         chunk = pairs[start : start + size]
         answer = workspace.fetch(
             "disclosure/risk/agreement",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from kanon_sql.disclosure.risk import LARGE, GroupsOf, Pair, agreement_of
 from kanon_sql.engines import Workspace, refuse_incomplete
@@ -34,7 +35,8 @@ def telling_columns(workspace: Workspace, choice: Choice) -> list[Warned]:
     """Columns that are released as they are and reveal more of a quasi-identifier than its labels, or link rows.
 
     It reads the source once more, into a scratch table of released rows beside their values, and that table by one
-    statement (several where there are many columns).
+    statement (several where there are many columns). Only what that finds is asked about once more, within the groups
+    by all labels, which are many.
 
     Args:
         workspace: where.
@@ -51,44 +53,44 @@ def telling_columns(workspace: Workspace, choice: Choice) -> list[Warned]:
     workspace.report("looking for columns that reveal quasi-identifiers", None)
     rows = labelled_with_values(workspace, choice)
     finer = _finer(choice, rows, released)
-    grouped = [Pair(kept, name) for kept in released for name in rows.labels]
-    agreements, alone = agreement_of(
-        workspace, rows.table, rows.columns, [*finer, *grouped], unit=rows.unit, alone=released, labels=rows.labels,
-        least=few(choice.models),
-    )  # fmt: skip
+    asked = partial(agreement_of, workspace, rows.table, rows.columns, unit=rows.unit)
+    agreements, alone = asked(list(finer), alone=released, labels=rows.labels, least=few(choice.models))
     for own in alone.values():
         refuse_incomplete("disclosure/risk/agreement", own.rows, choice.sets.rows - choice.suppressed_rows)
+    telling = {pair: name for pair, name in finer.items() if agreements[pair].share >= SHARE}
+    whole = {pair: replace(pair, labels=tuple(rows.labels)) for pair in telling}
+    grouped = [Pair(kept, name) for kept in released if links and _is_of_groups(alone[kept]) for name in rows.labels]
+    further = [*whole.values(), *grouped]
+    more, _ = asked(further) if further else ({}, {})
     warned, found = [], set()
     for kept in released:
         revealed: dict[str, float] = {}
-        for pair, name in finer.items():
-            item, together = agreements[pair], agreements[replace(pair, labels=tuple(rows.labels))]
-            of_label = pair.kept == kept and pair.labels == (name,) and item.share >= SHARE
-            if of_label and (len(rows.labels) == 1 or not item.explained_by(together)):
+        for pair, name in telling.items():
+            item = agreements[pair]
+            if pair.kept == kept and (len(rows.labels) == 1 or not item.explained_by(more[whole[pair]])):
                 revealed[name] = max(item.share, revealed.get(name, 0.0))
         if revealed:
             found.add(kept)
             warned += [_tells(choice, kept, revealed, alone[kept])] if tells else []
     for kept in released if links else ():
-        joint = max((agreements[pair].agreement for pair in grouped if pair.kept == kept), default=0.0)
+        joint = max((more[pair].agreement for pair in grouped if pair.kept == kept), default=0.0)
         warned += _links(choice, kept, alone[kept], joint, determines=kept in found)
     return warned
 
 
 def _finer(choice: Choice, rows: Labelled, released: Sequence[str]) -> dict[Pair, str]:
-    """Per column and quasi-identifier that is not released as it is: its values, and its labels one level finer.
+    """Per column and quasi-identifier that is not released as it is: its values among records with its label.
 
-    Each among records with its label, and among records with the labels of all quasi-identifiers.
+    And its labels one level finer.
     """
     names = list(choice.spec.quasi_identifiers)
     coarse = [name for place, name in enumerate(names) if choice.node is None or choice.node[place] > 0]
     return {
-        Pair(kept, told[name], labels): name
+        Pair(kept, told[name], (name,)): name
         for kept in released
         for name in coarse
         for told in (rows.values, rows.finer)
         if name in told
-        for labels in ((name,), tuple(rows.labels))
     }
 
 
@@ -104,6 +106,12 @@ def _tells(choice: Choice, kept: str, revealed: Mapping[str, float], alone: Grou
     return Warned("kept_tells_quasi_identifier", message, [kept, *revealed], figures, severe=share >= MANY)
 
 
+def _is_of_groups(alone: GroupsOf) -> bool:
+    """Whether many rows share a value with few others."""
+    rows = alone.rows
+    return alone.few_rows >= SHARE * rows and rows <= LARGE * alone.values and alone.shared >= SHARE * rows
+
+
 def _links(choice: Choice, kept: str, alone: GroupsOf, joint: float, *, determines: bool) -> list[Warned]:
     least, rows = few(choice.models), alone.rows
     figures = {"rows": rows, "linked": alone.linked / rows, "least": least, "smallest": alone.smallest}
@@ -114,8 +122,7 @@ def _links(choice: Choice, kept: str, alone: GroupsOf, joint: float, *, determin
             "or keep something coarser"
         )
         return [Warned("kept_links_rows", message, [kept], figures)]
-    small = alone.few_rows >= SHARE * rows and rows <= LARGE * alone.values and alone.shared >= SHARE * rows
-    if small and (names_a_group(kept) or (joint >= GROUPED and not determines)):
+    if _is_of_groups(alone) and (names_a_group(kept) or (joint >= GROUPED and not determines)):
         figures["linked"] = alone.shared / rows
         message = (
             f"{kept} groups rows of a few persons, as a household number does: {100 * alone.shared / rows:.1f} % of "
