@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from weakref import WeakSet
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
 from kanon_sql.engines.databases import cloud_label, database_kind
@@ -43,6 +44,9 @@ _SETTINGS = {
     "TimeZone": "UTC",  # a date of a moment is the same for whoever asks
 }
 """In force while a verb runs; afterwards a connection of the user has its own again."""
+
+_WITH_ALL_SETTINGS: WeakSet[duckdb.DuckDBPyConnection] = WeakSet()
+"""Connections that have all of these; a program that gives verbs its own one makes an engine with each."""
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -154,7 +158,6 @@ class DuckDBEngine(SessionEngine):
         self.ephemeral = label.startswith(":memory:")
         self._connection = connection
         self._owned = owned
-        self._has_settings = False
         self._settled = False
         self._statements: dict[str, duckdb.Statement] = {}
         self._sizes: dict[str, int] = {}
@@ -355,7 +358,7 @@ class DuckDBEngine(SessionEngine):
             try:
                 with self._settings_guard():
                     self._set({name: _SETTINGS[name] for name in before})
-                self._settled = self._owned and self._has_settings
+                self._settled = self._owned and self._connection in _WITH_ALL_SETTINGS
                 yield meter
             finally:
                 self._runs = inside
@@ -377,7 +380,7 @@ class DuckDBEngine(SessionEngine):
         Without the icu extension there is no TimeZone, and every moment is shown in UTC. Listing all settings takes
         longer than checking a small table, so that is done only until all were there: the extension may come later.
         """
-        if self._has_settings:
+        if self._connection in _WITH_ALL_SETTINGS:
             current = ", ".join(f"CAST(current_setting({literal(name)}) AS VARCHAR)" for name in _SETTINGS)
             row = self._execute(f"SELECT {current}").fetchone()
             assert row is not None
@@ -385,7 +388,8 @@ class DuckDBEngine(SessionEngine):
         names = ", ".join(map(literal, _SETTINGS))
         query = f"SELECT name, value FROM duckdb_settings() WHERE name IN ({names})"
         found: dict[str, str] = dict(self._execute(query).fetchall())
-        self._has_settings = len(found) == len(_SETTINGS)
+        if len(found) == len(_SETTINGS):
+            _WITH_ALL_SETTINGS.add(self._connection)
         return found
 
     def _set(self, settings: Mapping[str, str]) -> None:

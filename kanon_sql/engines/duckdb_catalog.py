@@ -50,7 +50,7 @@ def relation_query(parts: Sequence[str]) -> str:
         parts: the name, one to three parts, folded.
     """
     *place, name = parts
-    conditions = [_is("table_name", name)]
+    conditions = []
     if not place:
         conditions.append(
             "(table_catalog = 'temp' OR "
@@ -62,9 +62,18 @@ def relation_query(parts: Sequence[str]) -> str:
         conditions.append(f"(({schema}) OR ({database}))")
     else:
         conditions += [_is("table_catalog", place[0]), _is("table_schema", place[1])]
+    # What information_schema.tables is made of, without what it has besides: that takes half of the time.
+    tables = (
+        "SELECT 'TABLE' AS table_type, database_name AS table_catalog, schema_name AS table_schema, table_name, "
+        f"comment AS table_comment FROM system.main.duckdb_tables() WHERE {_is('table_name', name)}"
+    )
+    views = (
+        "SELECT 'VIEW', database_name, schema_name, view_name, comment "
+        f"FROM system.main.duckdb_views() WHERE {_is('view_name', name)}"
+    )
     return (
-        "SELECT table_type, table_catalog, table_schema, table_name, table_comment FROM information_schema.tables "
-        f"WHERE {' AND '.join(conditions)} "
+        "SELECT table_type, table_catalog, table_schema, table_name, table_comment "
+        f"FROM ({tables} UNION ALL {views}) AS kanon_found WHERE {' AND '.join(conditions)} "
         "ORDER BY table_catalog = 'temp' DESC, "
         "COALESCE(list_position(current_schemas(false), table_schema), 99) ASC "
         "LIMIT 1"
