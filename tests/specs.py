@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 from hypothesis import HealthCheck, settings
+from strategies import TIMES
 
 import kanon_sql.spec as spec_package
 from kanon_sql.errors import SpecError
@@ -39,7 +40,7 @@ QUIET = dict.fromkeys(
 )
 """For tests that count statements: looking for warnings takes some, which have tests of their own."""
 
-patient = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+patient = settings(max_examples=150 * TIMES or 50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """No limit on the time of one example: a busy machine is not a defect."""
 
 

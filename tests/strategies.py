@@ -14,13 +14,13 @@ from model_oracle import Hierarchy, Requirement, height_of
 from oracle import Oracle
 
 TIMES = int(os.environ.get("KANON_EXAMPLES", "0"))
-"""Try so many times the number that a property names, drawn anew; 0 for a quarter of it, always the same."""
+"""Try so many times the number that a property names, drawn anew; 0 for an eighth of it, always the same."""
 
 
 def examples(count: int) -> settings:
     """How often a property is tried, and what hypothesis need not mind."""
     return settings(
-        max_examples=count * TIMES or ceil(count / 4),
+        max_examples=count * TIMES or ceil(count / 8),
         deadline=None,
         phases=[Phase.explicit, Phase.reuse, Phase.generate],  # small as they are; shrinking takes minutes
         suppress_health_check=[

@@ -115,6 +115,7 @@ def tables(method: str, seeds: range) -> Iterator[tuple[int, list[Row], Hierarch
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", ["forest", "cover", "matching"])
+@pytest.mark.slow
 def test_no_table_costs_more_than_the_factor_times_the_optimum(shared_database: Database, method: str) -> None:
     for k, rows, shape in tables(method, range(9)):
         assert_within_the_factor(shared_database, method, k, rows, shape)
@@ -529,7 +530,7 @@ def test_rows_that_look_alike_are_parted_whatever_their_values(shared_database: 
                 assert_looks_are_released(shared_database, method, rows, nulls)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @pytest.mark.parametrize("method", ["forest", "cover", "matching", "microaggregation"])
 def test_rows_that_look_alike_are_parted_often(shared_database: Database, method: str) -> None:
     for place, rows in enumerate(TABLES_OF_LOOKS):

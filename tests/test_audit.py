@@ -187,6 +187,7 @@ def test_values_are_told_only_on_request(database: Database, secretive: Spec) ->
     assert all(len(attack.revealed or ()) <= 2 for attack in shown.attacks)
 
 
+@pytest.mark.slow
 def test_the_command_line_tells_no_value_unless_asked(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import duckdb
 

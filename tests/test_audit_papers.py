@@ -121,6 +121,7 @@ def test_the_release_that_tells_most_counts(database: Database) -> None:
         assert (attack.examined, attack.exposed, attack.risk) == (2, 2, 1.0)
 
 
+@pytest.mark.slow
 def test_a_release_that_somebody_is_not_in_hides_nothing(database: Database) -> None:
     """Two releases tell of b together, whoever a third one has: b was suppressed there, or came later."""
     database.table("s", ["q", "d"], [("a", "x"), ("a", "y"), ("b", "x"), ("b", "z")])

@@ -587,6 +587,7 @@ def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
 
 
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_the_same_on_other_engines(subject: Subject) -> None:
     """A random table with NULLs and texts that collations merge: what the oracle says."""
     engine = subject.connect()

@@ -100,6 +100,7 @@ def test_the_same_seed_draws_the_same_faults(duck: Place) -> None:
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("faults", [1, 2, 5])
+@pytest.mark.slow
 def test_as_many_are_drawn_as_were_asked_for(duck: Place, faults: int) -> None:
     """Few faults too, although no kind's share of them is a whole one."""
     drawn = Campaign(duck, 3, ["again"]).draw(faults, [kind() for kind, _ in KINDS])

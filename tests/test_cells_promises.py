@@ -88,7 +88,7 @@ def test_what_cell_suppression_promises(
     assert_kept(shared_database, folder, case, caps)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @given(case=cases(), caps=CAPS)
 @examples(20)
 def test_what_cell_suppression_promises_often(

@@ -317,6 +317,7 @@ LONG = [
 
 @pytest.mark.campaign_on("spark", "mariadb")
 @pytest.mark.parametrize(("name", "case"), [*QUICK, *(pytest.param(*one, marks=pytest.mark.slow) for one in LONG)])
+@pytest.mark.slow
 def test_every_engine(name: str, case: str, tmp_path: Path) -> None:
     """The same claims as DuckDB's, verified by the driver that the verifier finds by itself."""
     wanted = kanon_sql.Spec.from_dict({**ENGINES_SPEC, **ENGINES_CASES[case]})

@@ -145,6 +145,7 @@ def test_an_interactive_page_has_its_script_and_its_pictures(planned: kanon_sql.
     assert (tmp_path / "out.html").read_text("utf-8").rstrip("\n") == page.rstrip("\n")
 
 
+@pytest.mark.slow
 def test_names_in_an_interactive_page_cannot_end_its_script(planned: kanon_sql.Result) -> None:
     pytest.importorskip("vl_convert")
     data = planned.to_dict()

@@ -112,7 +112,7 @@ def released(database: Database, *, timed: bool) -> dict[int, tuple[Box, tuple[i
 
 
 @given(tables(), shapes())
-@settings(max_examples=30 * max(1, TIMES))
+@settings(max_examples=30 * TIMES or 15)
 def test_every_row_has_the_cell_of_the_oracle(
     shared_database: Database, points: list[Point], shape: dict[str, Any]
 ) -> None:
@@ -121,7 +121,7 @@ def test_every_row_has_the_cell_of_the_oracle(
 
 @pytest.mark.slow
 @given(tables(most=60), shapes())
-@settings(max_examples=60 * max(1, TIMES))
+@settings(max_examples=60 * TIMES or 20)
 def test_every_row_of_more_tables_has_the_cell_of_the_oracle(
     shared_database: Database, points: list[Point], shape: dict[str, Any]
 ) -> None:
@@ -173,7 +173,7 @@ def patterns(draw: Any) -> dict[str, Any]:
 
 
 @given(tables(days=9, most=40), shapes(), patterns())
-@settings(max_examples=25 * max(1, TIMES))
+@settings(max_examples=25 * TIMES or 12)
 def test_histories_are_those_of_the_oracle(
     shared_database: Database, points: list[Point], shape: dict[str, Any], pattern: dict[str, Any]
 ) -> None:
@@ -182,7 +182,7 @@ def test_histories_are_those_of_the_oracle(
 
 @pytest.mark.slow
 @given(tables(days=9, most=80), shapes(), patterns())
-@settings(max_examples=60 * max(1, TIMES))
+@settings(max_examples=60 * TIMES or 20)
 def test_histories_of_more_tables_are_those_of_the_oracle(
     shared_database: Database, points: list[Point], shape: dict[str, Any], pattern: dict[str, Any]
 ) -> None:

@@ -676,6 +676,7 @@ KINDS = {"id": "integer", "age": "integer", "w": "double", "price": "decimal", "
         *(pytest.param(n, marks=pytest.mark.slow) for n in ("mariadb", "clickhouse", "spark")),
     ],
 )
+@pytest.mark.slow
 def test_every_engine_writes_the_same(name: str) -> None:
     draw = random.Random(3)
     born = [date(1950, 1, 1), date(1999, 12, 31), date(2000, 2, 29), date(2023, 9, 30), date(1920, 10, 9), None]

@@ -326,6 +326,7 @@ def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
 
 
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_the_same_on_other_engines(subject: Subject) -> None:
     """Texts that collations merge, NULLs, masked rows and cells of different levels: what the oracle says."""
     engine = subject.connect()

@@ -120,6 +120,7 @@ def test_columns_have_the_types_that_a_second_pass_gives_them(
 
 
 @pytest.mark.sampled(5)
+@pytest.mark.slow
 def test_a_column_at_its_top_has_the_same_type(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     top = {"quasi_identifiers": {"zip": {"prefix": [1], "minimum_level": 2}, "q": None}}
     once, rows, own = released(subject, **top)
@@ -142,6 +143,7 @@ def test_values_beside_are_read_again_where_they_forget_their_type(subject: Subj
 
 
 @pytest.mark.sampled(5)
+@pytest.mark.slow
 def test_local_recoding_is_written_from_its_classes(subject: Subject) -> None:
     """The rows of its classes, of which each has as many as asked."""
     levels = {"zip": {"prefix": [1]}, "q": None}

@@ -187,10 +187,11 @@ def test_no_verb_shows_a_secret(verb: str, no_connection: None, clinic: Path) ->
     for name in ("strict.yml", "loose.yml", "files.yml", "visits.yml"):
         (clinic / name).write_text(SPEC)
     before = set(clinic.rglob("*"))
-    for words in examples_of(verb)[:2]:
-        for database in GIVEN:
+    verbose = ["--verbose"] if "--verbose" in run(verb, "--help").stdout else []
+    for number, words in enumerate(examples_of(verb)[:2]):
+        for database in GIVEN[number :: 4 if number else 1]:
             given_one = [database if words[at - 1] == "-d" else word for at, word in enumerate(words)]
-            result = run(*given_one, "--verbose") if "--verbose" in run(verb, "--help").stdout else run(*given_one)
+            result = run(*given_one, *verbose)
             refuse_shown(result.output, str(result.stderr), repr(result.exception))
             assert result.exit_code != 0, given_one
     for path in set(clinic.rglob("*")) - before:

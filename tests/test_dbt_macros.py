@@ -103,6 +103,7 @@ def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
 @example(problem=NOBODY_TELLS)
 @example(problem=SAME_PERSON.problem)
 @examples(8)
+@pytest.mark.slow
 def test_other_engines_find_what_the_oracle_finds(subject: Subject, problem: RandomProblem) -> None:
     names = [*problem.hierarchies, *problem.sensitive, *([] if problem.unit is None else [problem.unit])]
     subject.table("people", dict.fromkeys(names, "text"), [[row[name] for name in names] for row in problem.rows])

@@ -183,6 +183,7 @@ def test_it_runs_only_if_it_is_named_and_fetches_counts(database: Database) -> N
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=engine_marks(name)) for name in SUBJECTS if name != "spark"])
+@pytest.mark.slow
 def test_every_engine_learns_the_same(name: str, database: Database) -> None:
     visits, _, second, _ = clinic()
     texts = dict.fromkeys(("age", "zip", "sex", "illness"), "text")

@@ -108,6 +108,7 @@ def test_the_table_is_always_the_same(made: tuple[Path, Path, Result]) -> None:
 # --- the run --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_result_is_worth_showing(made: tuple[Path, Path, Result]) -> None:
     _, spec_path, result = made
     spec = Spec.load(spec_path)

@@ -168,6 +168,7 @@ def test_a_report_speaks_of_persons(database: Database) -> None:
 @pytest.mark.parametrize(
     "name", ["sqlite", "postgres", *(pytest.param(n, marks=pytest.mark.slow) for n in ("mariadb", "clickhouse"))]
 )
+@pytest.mark.slow
 def test_every_engine_counts_the_same(name: str) -> None:
     kinds = {"age": "integer", "town": "text", "sick": "text", "person": "integer"}
     with subject_of(name) as subject:

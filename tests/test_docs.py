@@ -233,6 +233,7 @@ def test_the_readme_names_every_verb() -> None:
     assert set(re.findall(r"`(\w+)`[,|]", README.read_text("utf-8"))) == set(group.commands)
 
 
+@pytest.mark.slow
 def test_the_readmes_commands_and_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One after the other, on the spec that it shows, in the database that its first command has made."""
     (tmp_path / "visits.yml").write_text(readme()["version: 1"][0].text)

@@ -224,6 +224,7 @@ def test_levels_that_are_not_released_tell_nothing(database: Database) -> None:
 @pytest.mark.campaign_on("clickhouse")
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=engine_marks(name)) for name in SUBJECTS if name != "spark"])
+@pytest.mark.slow
 def test_every_engine_finds_the_same(name: str, database: Database) -> None:
     draw = random.Random(3)
     pairs = [["a1", "a2"], ["B", "b2"], ["a1", "a2", "a3"], ["c1", None]]

@@ -46,6 +46,7 @@ def forms(clinic: Path) -> dict[str, str]:
     return {form: kanon_sql.evidence_report(found, form) for form in FORMS}  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_no_value_of_the_data_is_anywhere(clinic: Path, forms: dict[str, str]) -> None:
     with duckdb.connect(str(clinic / "clinic.duckdb"), read_only=True) as connection:
         rows = connection.execute("SELECT DISTINCT zip, diagnosis, name FROM visits").fetchall()

@@ -239,6 +239,7 @@ def test_no_session_in_postgres_makes_other_classes() -> None:
     ("unit", "asked"),
     [("who", [{"k_anonymity": 3}]), (None, [{"k_anonymity": 3}, {"l_diversity": {"attribute": "dx", "l": 3}}])],
 )
+@pytest.mark.slow
 def test_no_session_in_mariadb_sorts_by_the_beginning_of_a_text(unit: str | None, asked: list[Any]) -> None:
     """Two persons or diagnoses that differ after 64 bytes, by turns, would be counted as often as they alternate."""
     long = "x" * 90

@@ -238,6 +238,7 @@ def refill(subject: Subject, rows: Sequence[tuple[Any, ...]]) -> None:
 
 @pytest.mark.campaign_on("spark")
 @pytest.mark.sampled(4)
+@pytest.mark.slow
 def test_every_engine_shows_the_same(subject: Subject) -> None:
     """With both kinds of hierarchy, persons and a requirement on values; after a change, too; no scratch is left."""
     rows = people(5, 90)
@@ -270,6 +271,7 @@ TYPED = {
 
 @pytest.mark.campaign_on("spark")
 @pytest.mark.sampled(4)
+@pytest.mark.slow
 def test_every_type_is_labelled_as_in_a_table(subject: Subject) -> None:
     """At the same levels, a table of the same rows holds the same labels, also of NULL and of negative numbers."""
     draw = random.Random(3)

@@ -150,6 +150,7 @@ def released_by(subject: Subject, spec: Spec) -> list[dict[str, Any]]:
 
 
 @pytest.mark.sampled(6)
+@pytest.mark.slow
 def test_every_engine_releases_what_safe_harbor_allows(subject: Subject, engine: Engine) -> None:
     """Row by row: nothing but the record's number is needed to say what may stay of it."""
     _, spec = drafted(engine, **SAFE, identifiers=["record"], quasi_identifiers=list(allowed(BLANK)))

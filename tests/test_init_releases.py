@@ -41,6 +41,7 @@ def columns_of(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, l
 
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.slow
 def test_a_release_that_an_analyst_can_use(shape: str, connection: duckdb.DuckDBPyConnection) -> None:
     spec = published(connection, shape)
     assert spec.unit == UNITS.get(shape)

@@ -41,7 +41,7 @@ def test_it_publishes_what_brute_force_finds(shared_database: Database, folder: 
     assert_right(shared_database, folder, case)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @given(case=cases(columns=3))
 @examples(60)
 def test_it_publishes_what_brute_force_finds_often(shared_database: Database, folder: Path, case: Case) -> None:
@@ -85,7 +85,7 @@ def test_it_is_never_worse_than_the_best_node_of_a_lattice(
     never_worse(shared_database, folder, case, widths)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @given(case=cases(columns=3), widths=WIDTHS)
 @examples(30)
 def test_it_is_never_worse_than_the_best_node_of_a_lattice_often(

@@ -215,6 +215,7 @@ def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
 
 
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_the_same_on_other_engines(subject: Subject) -> None:
     """Texts that collations merge, and NULL: what the oracle counts."""
     tables: dict[str, Any] = {

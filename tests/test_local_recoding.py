@@ -121,7 +121,7 @@ def test_the_best_never_loses_more_than_the_optimum_of_full_domain(
     assert_kept(shared_database, folder, replace(case, algorithm="optimal"), "best")
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @given(case=cases())
 @examples(20)
 def test_the_best_never_loses_more_often(shared_database: Database, folder: Path, case: Case) -> None:
@@ -159,7 +159,7 @@ def test_the_best_where_classes_have_to_be_looked_for(shared_database: Database,
     assert_kept(shared_database, folder, case, "best")
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 @given(case=scattered())
 @examples(10)
 def test_the_best_where_classes_have_to_be_looked_for_often(

@@ -504,6 +504,7 @@ def test_tries_after_deadlocks_are_bounded(mariadb: Any, counted: None, monkeypa
     assert Counter(mariadb.rows("counted")) == Counter((number, 1) for number in range(21))
 
 
+@pytest.mark.slow
 def test_a_deadlock_inside_a_transaction_ends_it(mariadb: Any) -> None:
     """Another try would be a statement without what came before it."""
     error = type("OperationalError", (Exception,), {})(1213, "Deadlock found when trying to get lock")

@@ -237,6 +237,7 @@ def only_published(server: Server, *, passed: bool) -> None:
 
 
 @pytest.mark.parametrize("again", [False, True])
+@pytest.mark.sampled(2)
 def test_a_second_role_reads_nothing_but_what_is_published(
     server: Server, monkeypatch: pytest.MonkeyPatch, again: bool
 ) -> None:
@@ -277,6 +278,7 @@ def test_a_second_role_never_reads_a_release_that_failed(server: Server, monkeyp
 
 
 @pytest.mark.xdist_group("postgres other roles")
+@pytest.mark.slow
 def test_scratch_tables_in_a_schema_are_their_owners_alone(postgres: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     postgres.clear()
     before_each_statement(monkeypatch, postgres.look, postgres.plant)

@@ -84,6 +84,7 @@ def released(subject: Subject) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("names", SETS)
+@pytest.mark.slow
 def test_rows_at_parties_on_different_engines(database: Database, names: Sequence[str]) -> None:
     spec = kanon_sql.Spec.from_dict(SPEC)
     expected, rows = pooled(database, spec, ROWS)

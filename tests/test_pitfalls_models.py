@@ -72,6 +72,7 @@ def test_pitfall_09_t_sums_over_values_not_rows(database: Database) -> None:
     assert reached(database, t(0.3), "t") == 0.5
 
 
+@pytest.mark.slow
 def test_pitfall_13_every_type_of_sensitive_column(database: Database) -> None:
     day, moment = datetime.date, datetime.datetime
     typed: dict[str, Sequence[Any]] = {

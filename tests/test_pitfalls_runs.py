@@ -103,6 +103,7 @@ def test_pitfall_12_a_release_that_holds_an_identifier_is_refused(database: Data
     assert "identifiers (name)" in result.message
 
 
+@pytest.mark.slow
 def test_pitfall_14_the_same_spec_gives_the_same_release(database: Database) -> None:
     generator = random.Random(14)
     rows = [

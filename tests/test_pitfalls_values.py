@@ -275,6 +275,7 @@ def test_pitfall_23_prefixes_are_prefixes(database: Database) -> None:
             assert label == expected
 
 
+@pytest.mark.slow
 def test_pitfall_23_dates_are_inside_their_period(database: Database) -> None:
     day = datetime.date
     values = [day(2024, month, 28) for month in range(1, 13)]

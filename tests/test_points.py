@@ -84,14 +84,14 @@ LIMITS = [Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)]
 
 
 @given(questions())
-@settings(max_examples=40 * max(1, TIMES))
+@settings(max_examples=40 * TIMES or 20)
 def test_the_release_is_that_of_the_oracle(shared_database: Database, question: tuple[Points, list[Row]]) -> None:
     compare(shared_database, *question)
 
 
 @pytest.mark.slow
 @given(questions())
-@settings(max_examples=60 * max(1, TIMES))
+@settings(max_examples=60 * TIMES or 20)
 def test_more_releases_are_those_of_the_oracle(shared_database: Database, question: tuple[Points, list[Row]]) -> None:
     compare(shared_database, *question)
 

@@ -31,7 +31,10 @@ ROWS = [("a", "x"), ("a", "y"), ("a", "x"), ("b", "x")]
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in ("postgres", "postgres18")],
+    params=[
+        pytest.param("postgres", marks=pytest.mark.xdist_group("postgres")),
+        pytest.param("postgres18", marks=[pytest.mark.slow, pytest.mark.xdist_group("postgres18")]),
+    ],
 )
 def postgres(request: pytest.FixtureRequest) -> Iterator[Subject]:
     with subject_of(request.param) as made:

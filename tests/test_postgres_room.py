@@ -69,6 +69,7 @@ def room_at(texts: list[str]) -> list[tuple[str, int, str]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_statement_has_the_room_and_its_branches_share_it(postgres: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = sent(monkeypatch)
     with postgres.connect() as engine:

@@ -222,6 +222,7 @@ def postgres() -> Iterator[Subject]:
         *(pytest.param(name, 1, marks=pytest.mark.campaign) for name in RECODINGS),
     ],
 )
+@pytest.mark.slow
 def test_an_ended_session_leaves_the_earlier_release_or_the_new(postgres: Subject, name: str, step: int) -> None:
     before, new, names = prepared(postgres, name)
     asked = spec(name)

@@ -449,6 +449,7 @@ with kanon_sql.connect() as db:
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+@pytest.mark.sampled(2)
 def test_nobody_else_reads_what_is_not_published(folder: Path, name: str) -> None:
     folder.chmod(0o755)
     Path("spec.yml").write_text(YAML.replace("SOURCE", "people.csv").replace("RELEASE", name))
@@ -484,6 +485,7 @@ def test_exported_values_are_their_owners_alone(folder: Path, monkeypatch: pytes
 
 
 @pytest.mark.skipif(os.name != "posix", reason="directories are locked on POSIX")
+@pytest.mark.slow
 def test_what_a_killed_run_left_is_removed_and_told(folder: Path) -> None:
     Path("spec.yml").write_text(YAML.replace("SOURCE", "people.csv").replace("RELEASE", "out.csv"))
     Path("kill.py").write_text(KILLED)

@@ -259,6 +259,7 @@ def test_samarati_searches_a_huge_lattice_by_narrow_heights() -> None:
 
 @pytest.mark.parametrize("monotone", [True, False])
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_incognito_prunes_thirty_quasi_identifiers(monotone: bool) -> None:
     """Subsets of four always violate, so 31,931 subsets suffice for 2^30 nodes."""
     question = binary_question(30, monotone=monotone)

@@ -77,6 +77,7 @@ SHAPES = [(("a", "b"), ("b", "c")), (("a",), ("b", "c")), (("a", "b"), ("a", "c"
 
 @pytest.mark.parametrize("tables", SHAPES, ids=str)
 @pytest.mark.sampled(4)
+@pytest.mark.slow
 def test_no_table_over_all_dimensions_gives_a_cell_of_linked_tables_away(
     shared_database: Database, tables: Sequence[Sequence[str]]
 ) -> None:

@@ -59,6 +59,7 @@ def sweeney(database: Database) -> Database:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("release", "earlier"), [("gt1", "gt2"), ("gt2", "gt1")])
+@pytest.mark.slow
 def test_two_releases_in_one_order_return_the_source(sweeney: Database, release: str, earlier: str) -> None:
     """Figure 3: GT1 has classes of 3 and GT2 of 2, and their rows side by side are PT, 12 of 12 alone."""
     assert by_position(PT, [GT1, GT2], GENERALIZED, [], 2) == Placed(12, 12, 12, Fraction(1))

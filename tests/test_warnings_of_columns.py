@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from servers import subject_of
 from specs import ROOT
-from strategies import examples
+from strategies import TIMES, examples
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
@@ -123,6 +123,7 @@ def people(count: int, noise: int) -> list[tuple[Any, ...]]:
 
 @pytest.mark.campaign_on("spark")
 @pytest.mark.sampled(5)
+@pytest.mark.slow
 def test_every_engine_finds_the_same_share(subject: Subject, engine: Engine) -> None:
     rows = people(400, 30)
     subject.table("people", TYPES, rows)
@@ -297,8 +298,8 @@ def test_a_few_values_that_reveal_it_are_a_warning(database: Database) -> None:
 @pytest.mark.parametrize("values", [5, 40, 200, 399, 10**9])
 @pytest.mark.sampled(3)
 def test_chance_is_no_reason_to_warn(database: Database, values: int) -> None:
-    """Twenty tables of columns that have nothing to do with each other, with groups of all sizes."""
-    for seed in range(20):
+    """Tables of columns that have nothing to do with each other, with groups of all sizes."""
+    for seed in range(20 * TIMES or 6):
         draw = random.Random(seed)
         rows = [(draw.randint(20, 59), draw.randint(0, 1), draw.randint(1, values)) for _ in range(400)]
         database.table("people", {"age": "INTEGER", "sex": "INTEGER", "note": "INTEGER"}, rows)
@@ -380,6 +381,7 @@ SPELLED: list[tuple[list[Any], str | None, dict[str, int] | None]] = [
 
 @pytest.mark.campaign_on("spark")
 @pytest.mark.sampled(5)
+@pytest.mark.slow
 def test_values_alike_are_counted_on_every_engine(subject: Subject, engine: Engine) -> None:
     for values, kind, figures in SPELLED:
         assert kind is not None
