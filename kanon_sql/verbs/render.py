@@ -25,7 +25,7 @@ from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, Spec, TableHierar
 from kanon_sql.sql import Statement, dialect_named, laid_out
 from kanon_sql.verbs.recoding import refuse_local
 from kanon_sql.verbs.steps import refuse_steps
-from kanon_sql.verbs.warnings import refuse_fatal_warnings
+from kanon_sql.verbs.warnings import heeded, named_like_identifiers, refuse_fatal_warnings
 from kanon_sql.verbs.year import refuse_the_calendar
 
 __all__ = ["Rendered", "render"]
@@ -164,6 +164,9 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
                 else:
                     publish(workspace, spec, written.table, {"published_at": "(the time)"}, unseen=True)
     notes: tuple[str, ...] = (*_NOTES, _NO_CUTS) if spec.search.of_intervals else _NOTES
+    if spec.sensitive or spec.keep:
+        warned = heeded(spec, named_like_identifiers(spec, [*spec.sensitive, *spec.keep]))
+        notes += (_NO_WARNINGS, *(f"{item.code}: {item.message}" for item in warned))
     if spec.year is not None:
         notes += (f"Labels are those of a release of {spec.year}: write this script once more for another year.",)
     if spec.release_file is not None:
@@ -185,6 +188,7 @@ _NOTES = (
 )
 
 
+_NO_WARNINGS = "No warnings are looked for that take the data: kanon-sql anonymize and check do that."
 _NO_CUTS = "Where the domains can be cut is not known either: each is one interval."
 
 

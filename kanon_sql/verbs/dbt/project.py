@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from kanon_sql.engines import Deadline, Engine, Reporter
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
-from kanon_sql.evaluate import Budget
+from kanon_sql.evaluate import Budget, Chosen, searched
 from kanon_sql.frequency import source_of
 from kanon_sql.release import refuse_forgotten, refuse_unordered
 from kanon_sql.spec import Requirement, Spec, TableHierarchy, read_yaml
@@ -20,9 +20,10 @@ from kanon_sql.verbs.dbt.growing import INCREMENT, unfit_to_grow
 from kanon_sql.verbs.dbt.labels import LEFT_OUT
 from kanon_sql.verbs.plan import plan
 from kanon_sql.verbs.recoding import refuse_local
+from kanon_sql.verbs.released import choice_of
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.steps import refuse_steps
-from kanon_sql.verbs.warnings import refuse_fatal_warnings
+from kanon_sql.verbs.warnings import failed_by, refuse_fatal_warnings, warnings_of_planned
 from kanon_sql.verbs.year import refuse_the_calendar
 
 __all__ = ["DbtResult", "dbt"]
@@ -105,6 +106,9 @@ def dbt(
     result = plan(engine, spec, timeout=timeout, report=report, budget=budget)
     if result.node is None:
         return DbtResult(result, ())
+    result = _with_warnings(engine, spec, result, result.node, timeout, report)
+    if not result.passed or result.node is None:
+        return DbtResult(result, ())
     with engine.run(Deadline(timeout)):
         columns = {column.name: column for column in engine.columns(source_of(engine, spec))}
         tables = {
@@ -115,6 +119,28 @@ def dbt(
     assert result.level_names is not None
     texts = files_of(spec, columns, tables, result.node, result.level_names, engine.dialect, source, models, seeds)
     return DbtResult(result, _write(project, texts))
+
+
+def _with_warnings(
+    engine: Engine, spec: Spec, result: Result, node: Mapping[str, int], timeout: float | None, report: Reporter | None
+) -> Result:
+    """The result with what should be known of the release: dbt writes it, and looks for no warnings."""
+    if engine.scratch.mode == "inline":
+        why = f"only warnings of the plan were looked for, since others take a scratch table ({engine.scratch.reason})"
+        return replace(result, notes=[*result.notes, why])
+    held = {
+        name: column.model_copy(update={"minimum_level": node[name], "maximum_level": node[name]})
+        for name, column in spec.quasi_identifiers.items()
+    }
+    there = spec.model_copy(update={"quasi_identifiers": held, "search": type(spec.search)(metric="loss")})
+    with engine.run(Deadline(timeout)), searched(engine, there, report) as found:
+        if not isinstance(found, Chosen):
+            return result
+        warned = warnings_of_planned(found, choice_of(found, found.rows()["suppressed"]))
+    warned += [item for item in result.warnings if item.code not in {other.code for other in warned}]
+    if (fatal := failed_by(spec, warned, on_any=False)) is not None:
+        return replace(result, verdict="fail", message=f"nothing was written: {fatal}", warnings=warned)
+    return replace(result, warnings=warned)
 
 
 def _unfit(spec: Spec) -> Iterator[Problem]:

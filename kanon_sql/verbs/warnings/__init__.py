@@ -26,11 +26,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "failed_by",
+    "heeded",
     "linked_rows",
     "named_like_identifiers",
     "refuse_fatal_warnings",
     "refuse_to_fail",
     "warnings_of_plan",
+    "warnings_of_planned",
     "warnings_of_release",
     "warnings_of_table",
 ]
@@ -58,28 +60,64 @@ def warnings_of_release(found: Chosen | Recoded, choice: Choice, written: Writte
         choice: the same, as it is written.
         written: the release, not yet published.
     """
-    from kanon_sql.verbs.warnings.alike import alike_values
-    from kanon_sql.verbs.warnings.columns import nearly_unique
-    from kanon_sql.verbs.warnings.persons import persons_in_choice, repeated_persons
     from kanon_sql.verbs.warnings.telling import telling_columns
 
     spec, workspace, warned = found.spec, found.workspace, warnings_of_plan(found)
+    asked = spec.sensitive or spec.keep or spec.unit or any(model.attribute is not None for model in found.models)
+    warned += _of_rows(found, written.table, workspace.columns(written.table) if asked else {})
+    return [*warned, *telling_columns(workspace, choice), *_of_persons(found, choice)]
+
+
+def _of_rows(found: Chosen | Recoded, table: Relation, columns: Mapping[str, Column]) -> list[Warned]:
+    """What the released rows show by themselves: columns that single rows out, and values that are alike."""
+    from kanon_sql.verbs.warnings.alike import alike_values
+    from kanon_sql.verbs.warnings.columns import nearly_unique
+
+    spec, workspace, warned = found.spec, found.workspace, []
     released = [*spec.sensitive, *spec.keep]
-    compared = any(model.attribute is not None for model in found.models) or spec.unit is not None
-    columns = workspace.columns(written.table) if released or compared else {}
     if released and spec.warnings.nearly_unique_kept != "allow":
-        warned += nearly_unique(workspace, written.table, columns, list(spec.quasi_identifiers), released)
-    warned += telling_columns(workspace, choice)
-    if compared:
-        release = (written.table, columns)
+        warned += nearly_unique(workspace, table, columns, list(spec.quasi_identifiers), released)
+    if any(model.attribute is not None for model in found.models) or spec.unit is not None:
         persons = None if spec.unit is None else (source_relation(), found.columns)
-        warned += alike_values(workspace, spec, found.models, release, persons)
+        warned += alike_values(workspace, spec, found.models, (table, columns), persons)
+    return warned
+
+
+def _of_persons(found: Chosen | Recoded, choice: Choice) -> list[Warned]:
+    """That classes have fewer persons than rows, where the spec names no person."""
+    from kanon_sql.verbs.warnings.persons import persons_in_choice, repeated_persons
+
+    spec, workspace = found.spec, found.workspace
     if spec.unit is None and spec.warnings.rows_not_persons != "allow":
         for number, repeated in enumerate(repeated_persons(workspace, spec, source_relation(), found.columns)):
             if few_persons := persons_in_choice(workspace.apart(f"persons{number}_"), choice, repeated):
-                warned += few_persons
-                break
-    return warned
+                return few_persons
+    return []
+
+
+def warnings_of_planned(found: Chosen, choice: Choice) -> list[Warned]:
+    """What should be known of a release that something else writes: the rows that it would have are looked at.
+
+    They are read into a scratch table, labels beside values.
+
+    Args:
+        found: what was chosen.
+        choice: the same, as it would be written.
+    """
+    from kanon_sql.release import labelled_with_values
+    from kanon_sql.verbs.warnings.telling import telling_columns
+
+    rows = labelled_with_values(found.workspace, choice)
+    warned = _of_rows(found, rows.table, {name: column for name, column in rows.columns.items() if name != rows.unit})
+    return heeded(
+        found.spec,
+        [
+            *warnings_of_plan(found),
+            *warned,
+            *telling_columns(found.workspace, choice, rows),
+            *_of_persons(found, choice),
+        ],
+    )
 
 
 def warnings_of_table(
@@ -111,11 +149,13 @@ def warnings_of_table(
     from kanon_sql.verbs.warnings.alike import alike_values
     from kanon_sql.verbs.warnings.columns import nearly_unique
     from kanon_sql.verbs.warnings.persons import persons_in_table, repeated_persons
+    from kanon_sql.verbs.warnings.telling import linking_columns
 
     names, warned = list(spec.quasi_identifiers), []
     if spec.warnings.nearly_unique_kept != "allow":
         warned += nearly_unique(workspace, table, columns, names, spec.keep)
     persons = None if counts_rows else (table, columns)
+    warned += linking_columns(workspace, spec, models, table, columns, None if counts_rows else spec.unit)
     warned += alike_values(workspace, spec, models, (table, columns), persons)
     there = {name.casefold() for name in columns}
     warned += named_like_identifiers(spec, [n for n in [*spec.sensitive, *spec.keep] if n.casefold() in there])

@@ -12,13 +12,16 @@ from dataclasses import replace
 from functools import partial
 
 from kanon_sql.disclosure.risk import LARGE, GroupsOf, Pair, agreement_of
-from kanon_sql.engines import Workspace, refuse_incomplete
+from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.evaluate import few
+from kanon_sql.models import PrivacyModel
 from kanon_sql.release import Choice, Labelled, labelled_with_values
+from kanon_sql.spec import Spec
+from kanon_sql.sql import Relation
 from kanon_sql.verbs.init import names_a_group
 from kanon_sql.verbs.result import Warned
 
-__all__ = ["telling_columns"]
+__all__ = ["linking_columns", "telling_columns"]
 
 SHARE = 0.05
 """The share of rows from which a column is named."""
@@ -31,7 +34,7 @@ GROUPED = 0.5
 """How far pairs with a value agree in a label, between chance (0) and always (1), from which the value is a group's."""
 
 
-def telling_columns(workspace: Workspace, choice: Choice) -> list[Warned]:
+def telling_columns(workspace: Workspace, choice: Choice, rows: Labelled | None = None) -> list[Warned]:
     """Columns that are released as they are and reveal more of a quasi-identifier than its labels, or link rows.
 
     It reads the source once more, into a scratch table of released rows beside their values, and that table by one
@@ -41,6 +44,7 @@ def telling_columns(workspace: Workspace, choice: Choice) -> list[Warned]:
     Args:
         workspace: where.
         choice: what is released.
+        rows: these rows, where something else has read them.
     """
     spec = choice.spec
     tells = spec.warnings.kept_tells_quasi_identifier != "allow"
@@ -51,7 +55,7 @@ def telling_columns(workspace: Workspace, choice: Choice) -> list[Warned]:
     if not released or not (tells or links):
         return []
     workspace.report("looking for columns that reveal quasi-identifiers", None)
-    rows = labelled_with_values(workspace, choice)
+    rows = rows or labelled_with_values(workspace, choice)
     finer = _finer(choice, rows, released)
     asked = partial(agreement_of, workspace, rows.table, rows.columns, unit=rows.unit)
     agreements, alone = asked(list(finer), alone=released, labels=rows.labels, least=few(choice.models))
@@ -74,7 +78,43 @@ def telling_columns(workspace: Workspace, choice: Choice) -> list[Warned]:
             warned += [_tells(choice, kept, revealed, alone[kept])] if tells else []
     for kept in released if links else ():
         joint = max((more[pair].agreement for pair in grouped if pair.kept == kept), default=0.0)
-        warned += _links(choice, kept, alone[kept], joint, determines=kept in found)
+        warned += _links(choice.models, kept, alone[kept], joint, determines=kept in found)
+    return warned
+
+
+def linking_columns(
+    workspace: Workspace,
+    spec: Spec,
+    models: Sequence[PrivacyModel],
+    table: Relation,
+    columns: Mapping[str, Column],
+    unit: str | None,
+) -> list[Warned]:
+    """Kept columns of a table as it stands that link rows.
+
+    It takes one statement over the table, if it has such columns, and one more where few rows have a value.
+
+    Args:
+        workspace: where the table is.
+        spec: the roles of its columns.
+        models: the requirements.
+        table: it.
+        columns: its columns by name.
+        unit: its column of persons; None where rows are counted.
+    """
+    released = [name for name in spec.keep if name in columns and columns[name].kind != "ambiguous"]
+    labels = [name for name in spec.quasi_identifiers if name in columns]
+    if not released or not labels or spec.warnings.kept_links_rows == "allow":
+        return []
+    workspace.report("looking for columns that link rows", None)
+    asked = partial(agreement_of, workspace, table, columns, unit=unit)
+    _, alone = asked([], alone=released, labels=labels, least=few(models))
+    grouped = [Pair(kept, name) for kept in released if _is_of_groups(alone[kept]) for name in labels]
+    agreements, _ = asked(grouped) if grouped else ({}, {})
+    warned = []
+    for kept in released:
+        joint = max((agreements[pair].agreement for pair in grouped if pair.kept == kept), default=0.0)
+        warned += _links(models, kept, alone[kept], joint, determines=False) if alone[kept].rows else []
     return warned
 
 
@@ -112,8 +152,10 @@ def _is_of_groups(alone: GroupsOf) -> bool:
     return alone.few_rows >= SHARE * rows and rows <= LARGE * alone.values and alone.shared >= SHARE * rows
 
 
-def _links(choice: Choice, kept: str, alone: GroupsOf, joint: float, *, determines: bool) -> list[Warned]:
-    least, rows = few(choice.models), alone.rows
+def _links(
+    models: Sequence[PrivacyModel], kept: str, alone: GroupsOf, joint: float, *, determines: bool
+) -> list[Warned]:
+    least, rows = few(models), alone.rows
     figures = {"rows": rows, "linked": alone.linked / rows, "least": least, "smallest": alone.smallest}
     if alone.linked >= SHARE * rows:
         message = (
