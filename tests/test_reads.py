@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,12 @@ import sqlglot
 from servers import subject_of
 
 import kanon_sql
+from kanon_sql.engines.base import Engine
 from kanon_sql.engines.clickhouse_tables import stored_of
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.sql import Read, reads_of, ties_of, unstable_parts
 from kanon_sql.verbs.doctor import doctor
+from kanon_sql.verbs.sqlmesh import audits
 
 PEOPLE = [(number, 20 + number % 2) for number in range(40)]
 
@@ -167,6 +170,96 @@ def test_a_column_that_marks_deleted_rows_is_named(connection: Any, name: str, s
 
 
 # --- ClickHouse: rows that are merged later ---
+
+# --- Every verb that reads a source, or another table ---
+
+
+def visits() -> duckdb.DuckDBPyConnection:
+    """A table whose rows an application may have deleted, one without, and a view that gives other rows each time."""
+    made = duckdb.connect()
+    made.execute(
+        "CREATE TABLE d AS SELECT i AS id, 20 + i % 4 AS age, NULL::TIMESTAMP AS deleted_at FROM range(80) t(i)"
+    )
+    made.execute("CREATE TABLE good AS SELECT id, age FROM d")
+    made.execute("CREATE VIEW few AS SELECT * FROM d LIMIT 40")
+    return made
+
+
+def quiet(source: str, **changes: Any) -> kanon_sql.Spec:
+    return spec(source, warnings={"rows_not_persons": "allow"}, **changes)
+
+
+def learned(engine: Engine, **changes: Any) -> Engine:
+    """An engine with a release of rows that are as they seem."""
+    assert kanon_sql.anonymize(engine, quiet("good", **changes)).passed
+    return engine
+
+
+def refreshed(engine: Engine, **options: Any) -> Any:
+    growing = {"state": "kanon_state", "increments": {"on_drift": "hold"}}
+    return kanon_sql.refresh(learned(engine, **growing), quiet("good", **growing), batch="a", **options)
+
+
+def refreshed_idly(engine: Engine, table: str) -> Any:
+    """By a watermark, without a new row."""
+    growing = {"state": "kanon_state", "increments": {"watermark": "id"}}
+    assert kanon_sql.anonymize(engine, quiet(table, **growing)).passed
+    return kanon_sql.refresh(engine, quiet(table, **growing))
+
+
+def at_two_parties(engine: Engine, table: str, **options: Any) -> Any:
+    asked = quiet(table, search={"metric": "precision"}, identifiers=["id"] if options else [])
+    other = visits()
+    if options:
+        for name in ("d", "good"):
+            other.execute(f"ALTER TABLE {name} RENAME age TO ward")
+        other.execute("CREATE OR REPLACE VIEW few AS SELECT * FROM d")
+        asked = asked.changed({**asked.to_dict(), "quasi_identifiers": {"age": {}, "ward": {}}})
+    return kanon_sql.plan_parties([engine, kanon_sql.connect(other)], asked, **options)
+
+
+CELLS = {"version": 1, "dimensions": {"age": {}}, "rules": {"threshold": 2}}
+NOISE = {"version": 1, "release": "noisy", "key": "id", "perturb": {"age": {"noise": 0.9}}}
+READERS: dict[str, Callable[[Engine, str], Any]] = {
+    "plan": lambda engine, table: kanon_sql.plan(engine, quiet(table)),
+    "anonymize": lambda engine, table: kanon_sql.anonymize(engine, quiet(table)),
+    "apply": lambda engine, table: kanon_sql.apply(
+        learned(engine, recoding={"keep": "kept"}), quiet("good"), "kept", source=table, release="more"
+    ),
+    "refresh": lambda engine, table: refreshed(engine, inserted=table),
+    "refresh, rows that leave": lambda engine, table: refreshed(engine, deleted=table),
+    "refresh, idle": refreshed_idly,
+    "compare": lambda engine, table: kanon_sql.compare(engine, {"a": quiet(table), "b": quiet(table, nulls="error")}),
+    "hierarchy": lambda engine, table: kanon_sql.hierarchy(engine, quiet(table), ["age"]),
+    "check": lambda engine, table: kanon_sql.check(engine, quiet("good"), table),
+    "risk": lambda engine, table: kanon_sql.risk(engine, quiet(table)),
+    "risk, population": lambda engine, table: kanon_sql.risk(engine, quiet("good"), population=table),
+    "audit": lambda engine, table: kanon_sql.audit(learned(engine), quiet("good"), external=table),
+    "parties": at_two_parties,
+    "parties, columns": lambda engine, table: at_two_parties(engine, table, split="vertical", key="id"),
+    "init": kanon_sql.init,
+    "sqlmesh": lambda engine, table: audits(engine, quiet("good"), table),
+    "tabulate": lambda engine, table: kanon_sql.tabulate(
+        engine, kanon_sql.TableSpec.from_dict({**CELLS, "source": table}), preview=True
+    ),
+    "perturb": lambda engine, table: kanon_sql.perturb(
+        engine, kanon_sql.PerturbSpec.from_dict({**NOISE, "source": table})
+    ),
+}
+
+
+@pytest.mark.parametrize("verb", READERS)
+@pytest.mark.sampled(5)
+def test_every_verb_refuses_what_changes_and_says_what_to_know(verb: str) -> None:
+    with visits() as made, pytest.raises(SpecError, match=r"few: this view has LIMIT .*other rows each time"):
+        READERS[verb](kanon_sql.connect(made), "few")
+    said = "the column deleted_at, by its name, marks rows that an application has deleted"
+    for table, times in (("d", True), ("good", False)):
+        with visits() as made:
+            found = READERS[verb](kanon_sql.connect(made), table)
+        text = found if isinstance(found, str) else json.dumps(found.to_dict())
+        assert (said in text) == times
+
 
 RELATIVES = {
     "ReplacingMergeTree": "ReplacingMergeTree(ver) ORDER BY id",

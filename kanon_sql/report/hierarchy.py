@@ -22,6 +22,8 @@ def hierarchy_text(result: HierarchyResult) -> RenderableType:
     parts: list[RenderableType] = [verdict(result.passed, result.message)]
     for item in result.hierarchies:
         parts += section(f"{shown(item.name)}, {item.role}: {item.kind}", Group(*_attribute(item)))
+    if result.notes:
+        parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]
     return Group(*parts)
 

@@ -169,7 +169,10 @@ def _result(
         metrics={},
         search=None,
         cost=Cost(),
-        notes=_notes(growth, after, drifts=drifts, coarsened=coarsened, looked_for=looked_for),
+        notes=[
+            *found.workspace.engine.read_notes,
+            *_notes(growth, after, drifts=drifts, coarsened=coarsened, looked_for=looked_for),
+        ],
         warnings=warned,
         level_names=found.level_names,
         refresh={

@@ -64,7 +64,7 @@ def plan_parties(
     told = report or _silent
     with _running(engines, spec, split, key, timeout) as names:
         with _searched(engines, names, spec, split, key, told) as found:
-            result = result_of("plan", found, names, split)
+            result = _with_read_notes(result_of("plan", found, names, split), engines, names)
         return _with_costs(result, engines, started)
 
 
@@ -127,7 +127,7 @@ def anonymize_parties(
             if split == "horizontal" or number == at:
                 _refuse_place(engine, name, spec)
         with _searched(engines, names, spec, split, key, told) as found:
-            result = result_of("anonymize", found, names, split)
+            result = _with_read_notes(result_of("anonymize", found, names, split), engines, names)
             if result.passed and isinstance(found, Horizontal):
                 result = _published_in_parts(found, result, told)
             elif result.passed and isinstance(found, Vertical):
@@ -163,6 +163,12 @@ def _running(
         for engine in engines:
             opened.enter_context(engine.run(Deadline(timeout)))
         yield names
+
+
+def _with_read_notes(result: PartiesResult, engines: Sequence[Engine], names: Sequence[str]) -> PartiesResult:
+    """The result with what is to know of the tables that were read at each party."""
+    read = [f"{name}: {note}" for engine, name in zip(engines, names, strict=True) for note in engine.read_notes]
+    return replace(result, notes=[*read, *result.notes])
 
 
 def _refuse_twice(engines: Sequence[Engine], names: Sequence[str]) -> None:

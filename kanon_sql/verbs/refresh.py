@@ -204,7 +204,7 @@ def _refreshed(
         fail_on_warning=fail_on_warning,
     )
     if growth.is_idle:
-        return _unchanged(spec, state, "there are no new rows")
+        return replace(_unchanged(spec, state, "there are no new rows"), notes=list(engine.read_notes))
     return grown(workspace, growth)
 
 

@@ -94,8 +94,10 @@ def audits(
                 unit=unit,
             )
             found[_name(parts[-1], model, found)] = f"-- {model.label}\n{_query(workspace, subject, model)}"
+        notes = "".join(f"-- {' '.join(note.split())}\n" for note in engine.read_notes)
     dialect = engine.dialect.sqlglot
-    return "\n\n".join(f"AUDIT (name {name}, dialect {dialect});\n{query};" for name, query in found.items()) + "\n"
+    listed = (f"AUDIT (name {name}, dialect {dialect});\n{notes}{query};" for name, query in found.items())
+    return "\n\n".join(listed) + "\n"
 
 
 def _unfit(model: PrivacyModel) -> Problem | None:

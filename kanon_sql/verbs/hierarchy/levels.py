@@ -110,7 +110,8 @@ def hierarchy(
                     described = replace(described, file=paths[item.name])
                 found.append(described)
         source = _name_of_source(spec) if values is None else "the given values"
-        return HierarchyResult(source, found, reveal > 0, Cost.of(meter, time.perf_counter() - started))
+        cost = Cost.of(meter, time.perf_counter() - started)
+        return HierarchyResult(source, found, reveal > 0, cost, engine.read_notes)
 
 
 # --- Which ---------------------------------------------------------------------------------

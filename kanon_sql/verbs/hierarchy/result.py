@@ -108,6 +108,7 @@ class HierarchyResult:
         hierarchies: one per attribute.
         revealed: whether values were asked for.
         cost: what the run asked of the database.
+        notes: what else to know of the source.
 
     Examples:
         >>> result = kanon_sql.hierarchy(db, spec)
@@ -121,6 +122,7 @@ class HierarchyResult:
     hierarchies: Sequence[AttributeHierarchy]
     revealed: bool
     cost: Cost
+    notes: Sequence[str] = ()
 
     @property
     def passed(self) -> bool:
@@ -145,5 +147,6 @@ class HierarchyResult:
             "message": self.message,
             "source": self.source,
             "hierarchies": [item.to_dict(revealed=self.revealed) for item in self.hierarchies],
+            "notes": list(self.notes),
             "cost": self.cost.to_dict(),
         }

@@ -147,7 +147,8 @@ def init(
             together = columns_together(workspace, suggestions, largest_combination)
             if skeleton_directory is not None:
                 suggestions = skeletons(workspace, suggestions, skeleton_directory)
-    draft = Draft(source, rows, suggestions, together, panel, unusable, rules, k)
+            notes = engine.read_notes
+    draft = Draft(source, rows, suggestions, together, panel, unusable, rules, k, notes)
     return "\n".join(lines_of(draft)) + "\n"
 
 

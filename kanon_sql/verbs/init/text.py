@@ -39,6 +39,7 @@ class Draft:
         unusable: columns whose names or types a spec cannot use.
         preset: whose rules the spec follows; None for none.
         k: of k-anonymity; None for the usual one.
+        notes: what to know of the table.
     """
 
     source: Source
@@ -49,6 +50,7 @@ class Draft:
     unusable: int
     preset: Preset | None
     k: int | None
+    notes: Sequence[str] = ()
 
     def of(self, role: Role) -> list[Suggestion]:
         """The columns in a role."""
@@ -62,6 +64,7 @@ def lines_of(draft: Draft) -> Iterator[str]:
     release = format_table_name((*parts[:-1], f"{parts[-1]}_release"))
     yield f"# A spec to start from, suggested by counts over {draft.rows:,} rows; no value was looked at."
     yield "# Read every line: names and counts only suggest, and what others may know of a person only you know."
+    yield from (f"# {' '.join(note.split())}" for note in draft.notes)
     if preset is not None:
         yield "#"
         yield from (f"# {line}".rstrip() for line in preset.head)
