@@ -62,6 +62,8 @@ class Column:
         kind: the kind of value.
         scale: digits after the point that its text has, where the engine does not keep them with the value.
         texts: how a value is written, where that does not follow from the kind.
+        labels: what an enumeration lists, in the order of its type; empty where only a query orders its values by
+            that; None for every other type.
     """
 
     name: str
@@ -69,6 +71,7 @@ class Column:
     kind: Kind
     scale: int | None = None
     texts: Texts | None = None
+    labels: tuple[str, ...] | None = None
 
     @property
     def written(self) -> Texts:

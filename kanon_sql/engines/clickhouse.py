@@ -35,7 +35,7 @@ from kanon_sql.engines.clickhouse_tables import (
 from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.said import without_values
 from kanon_sql.engines.session import NO_TABLE, TAG, SessionEngine
-from kanon_sql.engines.type_names import TypeName, parsed_type
+from kanon_sql.engines.type_names import TypeName, listed_labels, parsed_type
 from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql import RENAMING, Statement, dialect_named
 
@@ -221,9 +221,9 @@ class ClickHouseEngine(SessionEngine):
         rows = [tuple(row) for row in self._client.query(self._tagged(sql), settings=self._sent()).result_rows]
         self.meter.count_rows(rows)
         return [
-            Column(str(name), str(shown), kind, texts=texts)
+            Column(str(name), str(shown), kind, texts=texts, labels=labels)
             for name, shown, *_ in rows
-            for kind, texts in (_told_of(str(shown)),)
+            for kind, texts, labels in (_told_of(str(shown)),)
         ]
 
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
@@ -426,20 +426,28 @@ _LEAVES: dict[str, tuple[Kind, Texts]] = {
 }
 """What is told of types. Of others, such as Variant and JSON, different values may have one text: 1 and 1.0."""
 
+_WRAPPERS = ("Nullable", "LowCardinality", "SimpleAggregateFunction")
+
 _CONTAINERS = ("Array", "Tuple", "Map", "Nested")
 
 _AMBIGUOUS: tuple[Kind, Texts] = ("ambiguous", "several")
 
 
 @lru_cache(maxsize=500)
-def _told_of(type_name: str) -> tuple[Kind, Texts]:
-    """The kind of the values of a type, and how they are written."""
+def _told_of(type_name: str) -> tuple[Kind, Texts, tuple[str, ...] | None]:
+    """The kind of the values of a type, how they are written, and the labels of an enumeration."""
     parsed = parsed_type(type_name, backslash=True)
-    return _AMBIGUOUS if parsed is None else _told(parsed)
+    return (*_AMBIGUOUS, None) if parsed is None else (*_told(parsed), _labels(parsed))
+
+
+def _labels(of: TypeName) -> tuple[str, ...] | None:
+    if of.name in _WRAPPERS and of.arguments:
+        return _labels(of.arguments[-1])
+    return listed_labels(of, backslash=True) if of.name in ("Enum8", "Enum16") else None
 
 
 def _told(of: TypeName) -> tuple[Kind, Texts]:
-    if of.name in ("Nullable", "LowCardinality", "SimpleAggregateFunction") and of.arguments:
+    if of.name in _WRAPPERS and of.arguments:
         return _told(of.arguments[-1])
     if of.name in _CONTAINERS:
         parts = [_told(part.of_field()) for part in of.arguments]

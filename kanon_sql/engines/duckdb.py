@@ -266,7 +266,11 @@ class DuckDBEngine(SessionEngine):
         self.meter.count(statement)
         rows = self._execute(self._parsed(self._tagged(statement.sql))).fetchall()
         self.meter.count_rows(rows)
-        return [Column(name, shown, kind, texts=texts) for name, shown, *_ in rows for kind, texts in (told_of(shown),)]
+        return [
+            Column(name, shown, kind, texts=texts, labels=labels)
+            for name, shown, *_ in rows
+            for kind, texts, labels in (told_of(shown),)
+        ]
 
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
         row = self._row_of(parts)

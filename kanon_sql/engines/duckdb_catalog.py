@@ -11,7 +11,7 @@ from functools import lru_cache
 from string import ascii_uppercase
 
 from kanon_sql.engines.base import Kind, Texts
-from kanon_sql.engines.type_names import TypeName, parsed_type
+from kanon_sql.engines.type_names import TypeName, listed_labels, parsed_type
 from kanon_sql.sql import literal
 
 __all__ = ["relation_query", "told_of", "view_query"]
@@ -97,10 +97,12 @@ def _is(column: str, name: str) -> str:
 
 
 @lru_cache(maxsize=500)
-def told_of(type_name: str) -> tuple[Kind, Texts]:
-    """The kind of the values of a type, and how they are written."""
+def told_of(type_name: str) -> tuple[Kind, Texts, tuple[str, ...] | None]:
+    """The kind of the values of a type, how they are written, and the labels of an enumeration."""
     parsed = parsed_type(type_name, backslash=False)
-    return _AMBIGUOUS if parsed is None else _told(parsed)
+    if parsed is None:
+        return *_AMBIGUOUS, None
+    return *_told(parsed), listed_labels(parsed, backslash=False) if parsed.name == "ENUM" else None
 
 
 def _told(of: TypeName) -> tuple[Kind, Texts]:

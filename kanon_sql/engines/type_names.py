@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["TypeName", "parsed_type"]
+__all__ = ["TypeName", "listed_labels", "parsed_type"]
 
 _WORDS = r"([\w.$]+)|(\S)"
 _TOKENS = {
@@ -55,6 +55,29 @@ def parsed_type(text: str, *, backslash: bool) -> TypeName | None:
     tokens = [match.group().strip() for match in _TOKENS[backslash].finditer(text.strip())]
     found, end = _one(tokens, 0)
     return found if end == len(tokens) else None
+
+
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "0": "\0"}
+"""Letters behind a backslash that stand for another one; every other stands for itself."""
+
+
+def listed_labels(of: TypeName, *, backslash: bool) -> tuple[str, ...]:
+    """The labels of an enumeration in the order of the type: that of their numbers, where it writes some.
+
+    Args:
+        of: its name in parts, such as ``ENUM('low', 'high')`` or ``Enum8('low' = 1, 'high' = 2)``.
+        backslash: a backslash escapes inside of quotes.
+    """
+    found = []
+    for place, (quoted, *number) in enumerate(part.words for part in of.arguments):
+        inside = quoted[1:-1]
+        label = re.sub(r"\\(.)", _unescaped, inside, flags=re.DOTALL) if backslash else inside.replace("''", "'")
+        found.append((int("".join(number[1:])) if number else place, label))
+    return tuple(label for _, label in sorted(found))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return _ESCAPED.get(found[1], found[1])
 
 
 def _one(tokens: Sequence[str], at: int) -> tuple[TypeName | None, int]:

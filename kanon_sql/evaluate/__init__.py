@@ -35,7 +35,7 @@ from kanon_sql.evaluate.examine import (
 from kanon_sql.evaluate.outcome import Answered, Chosen, NothingFound, NothingToSearch, Searched, SearchSummary, few
 from kanon_sql.evaluate.partitions.evaluator import Partitions, refuse_what_cuts_break
 from kanon_sql.evaluate.partitions.hierarchy import with_codes, with_labels
-from kanon_sql.evaluate.partitions.order import BY_VALUE, Order, order_domains, order_of, positions_of
+from kanon_sql.evaluate.partitions.order import BY_VALUE, Order, is_listed, order_domains, order_of, positions_of
 from kanon_sql.evaluate.reach import out_of_reach, rows_in_words, too_many_nulls
 from kanon_sql.evaluate.rollup import Covering
 from kanon_sql.evaluate.search import refuse_other_classes, refuse_together, search_in, searched, searched_again
@@ -77,6 +77,7 @@ __all__ = [
     "few",
     "flagged_classes",
     "groupings",
+    "is_listed",
     "is_sound",
     "judged_columns",
     "matches_of",

@@ -14,12 +14,15 @@ So every class satisfies, and nothing is suppressed. What it is released as is m
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from kanon_sql.engines import Column
-from kanon_sql.evaluate import BY_VALUE
+from kanon_sql.errors import SpecError
+from kanon_sql.evaluate import BY_VALUE, Order
 from kanon_sql.recode.numbers import Numbers
 from kanon_sql.recode.partitions import Partitions
 from kanon_sql.recode.paths import Dimension
@@ -34,6 +37,7 @@ __all__ = [
     "columns_of_numbers",
     "columns_of_places",
     "order_kind",
+    "orders_in",
     "replayed",
     "thresholds_of",
 ]
@@ -41,9 +45,9 @@ __all__ = [
 ABOVE_ALL = 2**62
 """The distance of NULL where numbers have distances: above all others."""
 
-BoundKind = Literal["value", "text", "listed", "units"]
-"""What a cut is kept by: a value of the column, the text of its label, its place in a hierarchy's rows, or a number of
-units."""
+BoundKind = Literal["value", "text", "label", "listed", "units"]
+"""What a cut is kept by: a value of the column, the text of its label, the place of a label in the column's type, its
+place in a hierarchy's rows, or a number of units."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +106,21 @@ class Recorder:
 
 
 def bound_kind(column: Column, is_open: bool) -> BoundKind:
-    """What cuts of an ordered column are kept by."""
+    """What cuts of an ordered column are kept by.
+
+    Raises:
+        SpecError: they cannot be kept.
+    """
     if not is_open:
         return "listed"
+    if column.labels is not None:
+        if not column.labels:
+            raise SpecError(
+                f"recoding: keep: {column.name} is {column.type}, and the database does not say which labels the type "
+                "has, so that new values could have no place among the cuts; give the column a hierarchy (a tree or a "
+                "file) whose rows are in order, or cast it in a source query"
+            )
+        return "label"
     return "value" if column.kind in BY_VALUE else "text"
 
 
@@ -112,8 +128,20 @@ def order_kind(column: Column, is_open: bool) -> str:
     """What values of an ordered column are compared as, for whoever applies the cuts to another column."""
     if not is_open:
         return "rows of a hierarchy"
+    if column.labels is not None:  # the places of labels are kept, so these must stay what and where they are
+        digest = hashlib.sha256(json.dumps(column.labels).encode()).hexdigest()[:8]
+        return f"labels of an enumeration ({digest})"
     kind = column.kind if column.kind in BY_VALUE else "text"
     return "number" if kind in ("integer", "decimal", "float") else kind
+
+
+def orders_in(orders: Mapping[int, Order], kinds: Mapping[int, BoundKind]) -> dict[str, Relation]:
+    """The orders of columns, as templates call them, with the places of labels where cuts are kept by these."""
+    labelled = {index: own.positions for index, own in orders.items() if kinds.get(index) == "label"}
+    return {
+        **{f"order_{index}": own.table for index, own in orders.items()},
+        **{f"positions_{index}": places for index, places in labelled.items() if places is not None},
+    }
 
 
 def _with_lookups(state: Partitions, items: Sequence[CutColumn], tables: Mapping[str, Relation]) -> dict[str, Relation]:

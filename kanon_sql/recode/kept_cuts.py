@@ -13,6 +13,7 @@ from kanon_sql.recode.cuts import (
     columns_of_numbers,
     columns_of_places,
     order_kind,
+    orders_in,
     replayed,
     thresholds_of,
 )
@@ -87,15 +88,14 @@ class _Applied:
         given, spec = self.given, self.spec
         ordered = orders_of(given, spec, [lookup.name for lookup in given.sets.lookups])
         columns = {index: given.columns[self.state.paths[index].name] for index in ordered}
+        kinds = {index: bound_kind(columns[index], own.open) for index, own in ordered.items()}
         _refuse_others(
             self.shown, self.orders,
             {columns[index].name: order_kind(columns[index], own.open) for index, own in ordered.items()},
         )  # fmt: skip
         state = with_places(given, spec, self.state, ordered)
-        kinds = {index: bound_kind(columns[index], own.open) for index, own in ordered.items()}
         items = columns_of_places(state.ranged, kinds, self.places)
-        tables = {f"order_{index}": own.table for index, own in ordered.items()}
-        replayed(state, thresholds_of(state, self.table, items, tables), items, "place", state.names)
+        replayed(state, thresholds_of(state, self.table, items, orders_in(ordered, kinds)), items, "place", state.names)
         made = _whole(state, mapped(state))
         return Recoded(spec, given, made, state.judge, state.rounds, 0, None, KEPT, 0)
 

@@ -22,7 +22,7 @@ from dataclasses import replace
 from kanon_sql.errors import VerificationError
 from kanon_sql.evaluate import Budget, out_of_reach
 from kanon_sql.frequency import Prepared
-from kanon_sql.recode.cuts import Recorder, bound_kind, columns_of_places, order_kind
+from kanon_sql.recode.cuts import Recorder, bound_kind, columns_of_places, order_kind, orders_in
 from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.paths import Dimension
 from kanon_sql.recode.ranges import dimensions_of, labelled
@@ -77,14 +77,14 @@ def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NothingRe
     )  # fmt: skip
     state.last = 1
     recorder = Recorder(state, ordered) if spec.recoding.keep is not None else None
+    columns = {index: given.columns[state.paths[index].name] for index in orders}
+    kinds = {} if recorder is None else {index: bound_kind(columns[index], own.open) for index, own in orders.items()}
     stopped = _divided(state, ordered, budget, recorder, slices=slices)
     mapped = labelled(state, dimensions, orders, slices=slices)
     if recorder is not None:
-        columns = {index: given.columns[state.paths[index].name] for index in orders}
-        kinds = {index: bound_kind(columns[index], own.open) for index, own in orders.items()}
         items = columns_of_places(ordered, kinds, {item.index: item.index for item in ordered})
         shown = {columns[index].name: order_kind(columns[index], own.open) for index, own in orders.items()}
-        mapped = replace(mapped, cuts=recorder.cuts(items, tables, shown))
+        mapped = replace(mapped, cuts=recorder.cuts(items, orders_in(orders, kinds), shown))
     if mapped.rows != state.kept_rows:
         raise VerificationError(
             f"the classes of the recoding hold {mapped.rows} rows of {state.kept_rows}; please report this with the "

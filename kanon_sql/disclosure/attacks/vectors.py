@@ -21,7 +21,7 @@ from dataclasses import replace
 
 from kanon_sql.disclosure.attacks.base import Scene, Target
 from kanon_sql.engines import Column
-from kanon_sql.evaluate import BY_VALUE, positions_of
+from kanon_sql.evaluate import BY_VALUE, is_listed, positions_of
 from kanon_sql.frequency import Side
 from kanon_sql.hierarchies import TOP, Lookup, build_lookups, exact_value, value_text
 from kanon_sql.spec import QuasiIdentifier
@@ -235,7 +235,8 @@ def _ranges(scene: Scene, lookup: Lookup, labels: Relation, what: str) -> dict[s
     if not scene.spec.recoding.in_ranges(lookup.name) or not lookup.height:
         return None
     workspace = scene.workspace.apart(f"{what}_")
-    column, positions = scene.source.columns.get(lookup.name), positions_of(workspace, scene.spec, lookup)
+    column = scene.source.columns.get(lookup.name)
+    positions = positions_of(workspace, scene.spec, lookup, column, scene.source.relation)
     places, table = workspace.table(f"places{lookup.index}"), workspace.table(f"ranges{lookup.index}")
     workspace.execute(
         "disclosure/attacks/places",
@@ -244,7 +245,7 @@ def _ranges(scene: Scene, lookup: Lookup, labels: Relation, what: str) -> dict[s
     )  # fmt: skip
     workspace.execute(
         "disclosure/attacks/ranges",
-        target=table, labels=labels, released=lookup.column, places=places, listed=positions is not None,
+        target=table, labels=labels, released=lookup.column, places=places, listed=is_listed(lookup),
         last=LARGEST,
     )  # fmt: skip
     return {"table": table, "places": places}

@@ -49,14 +49,16 @@ _TYPES: dict[int, tuple[str, Kind]] = {
 _ONE_TEXT = (11, 16)
 """Times and bits. Of other types of no kind of their own, such as geometries, too little is known."""
 
-_BLOBS, _BINARY, _SET, _LONGEST, _BYTES = (249, 250, 251, 252), 128, 2048, 2**32 - 1, 63
+_BLOBS, _BINARY, _ENUM, _SET, _LONGEST, _BYTES = (249, 250, 251, 252), 128, 256, 2048, 2**32 - 1, 63
 """Types of long texts; flags of a column; and what the longest text may have in bytes; the charset of bytes."""
 
 
 def _column(described: Sequence[Any], flags: int | None) -> Column:
     """A column, as a driver describes it; a decimal with its digits, where the driver says them.
 
-    MariaDB's JSON is a LONGTEXT with a collation that ends with ``_bin``, and that is all that the protocol says.
+    MariaDB's JSON is a LONGTEXT with a collation that ends with ``_bin``, and that is all that the protocol says. Of an
+    ENUM it has no labels, and the catalog does not say of which table's column one of a query is, and has no letters
+    beyond U+FFFF.
 
     Args:
         described: an item of the driver's description: the name, the type's code, sizes and digits.
@@ -69,6 +71,8 @@ def _column(described: Sequence[Any], flags: int | None) -> Column:
         return Column(str(described[0]), "JSON" if number == _JSON else "LONGTEXT or JSON", kind, texts="items")
     if flags is not None and flags & _SET:
         return Column(str(described[0]), "SET", kind, texts="items")
+    if flags is not None and flags & _ENUM:
+        return Column(str(described[0]), "ENUM", kind, labels=())
     if kind == "decimal" and all(isinstance(digit, int) for digit in digits):
         name = f"{name}({digits[0]}, {digits[1]})"
     return Column(str(described[0]), name, kind, texts="one" if number in _ONE_TEXT else None)

@@ -365,8 +365,9 @@ class PostgresBackend(Backend):
         description = engine.describe_cursor(f"SELECT * FROM {relation} AS kanon_relation LIMIT 0")
         others = {item.type_code for item in description} - _KINDS.keys()
         rows = engine._rows(catalog.types_by_parts(others), _MANY) if others else []
-        told = {int(number): _told(int(number), *rest) for number, *rest in rows}
-        return [_column(item.name, item.type_display.upper(), item.type_code, told) for item in description]
+        told = {int(number): _told(int(number), *rest) for number, *rest, _ in rows}
+        labels = {int(number): tuple(json.loads(listed)) for number, *_, listed in rows if listed is not None}
+        return [_column(item.name, item.type_display.upper(), item.type_code, told, labels) for item in description]
 
     def find(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Found | None:
         """As PostgreSQL itself resolves the name: case counts, and the search path decides."""
@@ -489,13 +490,19 @@ def _told(number: int, what: str, made: int, unclear: int) -> tuple[Kind, Texts]
     return "other", "one" if what == "e" else "several"
 
 
-def _column(name: str, shown: str, number: int, told: Mapping[int, tuple[Kind, Texts]]) -> Column:
+def _column(
+    name: str,
+    shown: str,
+    number: int,
+    told: Mapping[int, tuple[Kind, Texts]],
+    labels: Mapping[int, tuple[str, ...]],
+) -> Column:
     """A column by its type's name and number."""
     if number in _KINDS:
         kind = _KINDS[number]
         return Column(name, shown, kind, texts="several" if shown == _PADDED else "one")
     kind, texts = told.get(number, ("ambiguous", "several"))
-    return Column(name, shown, kind, texts=texts)
+    return Column(name, shown, kind, texts=texts, labels=labels.get(number))
 
 
 _POLICY = (

@@ -167,11 +167,12 @@ TYPES_OF_THE_SESSION = (
 
 
 def types_by_parts(numbers: Iterable[int]) -> str:
-    """The query of what types are made of: a row each, with its number, a letter for what it is, and two counts.
+    """The query of what types are made of: a row each, with its number, a letter for its sort, two counts and labels.
 
     The letter is that of ``typtype``, with ``A`` for arrays. The first count is of functions of somebody's that make
     its text, so that different values may have one; the second of parts, down to the bottom of domains, arrays, rows
-    and ranges, whose text is a name that several routines have.
+    and ranges, whose text is a name that several routines have. The labels are those of an enumeration in its order, as
+    a JSON array.
 
     Args:
         numbers: of the types, in the catalog.
@@ -198,7 +199,9 @@ SELECT own.oid::bigint, CASE own.typcategory WHEN 'A' THEN 'A' ELSE own.typtype:
             'pg_catalog.text'::pg_catalog.regtype, 'pg_catalog.varchar'::pg_catalog.regtype,
             'pg_catalog.bpchar'::pg_catalog.regtype)),
     (SELECT pg_catalog.count(*) FROM part WHERE part.type = own.oid AND part.number IN
-        ('pg_catalog.regproc'::pg_catalog.regtype, 'pg_catalog.regoper'::pg_catalog.regtype))
+        ('pg_catalog.regproc'::pg_catalog.regtype, 'pg_catalog.regoper'::pg_catalog.regtype)),
+    (SELECT pg_catalog.json_agg(label.enumlabel::pg_catalog.text ORDER BY label.enumsortorder)::pg_catalog.text
+        FROM pg_catalog.pg_enum AS label WHERE label.enumtypid = own.oid)
 FROM pg_catalog.pg_type AS own WHERE own.oid IN ({listed})"""
 
 

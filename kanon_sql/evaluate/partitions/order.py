@@ -1,8 +1,8 @@
 """The domains of the quasi-identifiers in order, and the frequency sets over them: what can be cut.
 
-Numbers, dates and times are ordered by value; text and all else by its label's characters. What a
-hierarchy's rows list is in their order instead: as they stand in a file or a tree, by its first
-column in a table. NULL comes last.
+Numbers, dates and times are ordered by value, enumerations as their type lists them; text and all
+else by its label's characters. What a hierarchy's rows list is in their order instead: as they stand
+in a file or a tree, by its first column in a table. NULL comes last.
 
 An *atom* is a run of values that no candidate cut comes between: one value, unless the spec limits
 the cuts. Python learns where in its domain each atom lies, and neither values nor counts of rows.
@@ -15,19 +15,30 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kanon_sql.engines import Column, Workspace
-from kanon_sql.errors import SearchTooLarge
+from kanon_sql.errors import SearchTooLarge, SpecError
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.hierarchies import Lookup, read_hierarchy
 from kanon_sql.spec import FileHierarchy, Spec, TableHierarchy, TreeHierarchy
-from kanon_sql.sql import Relation, Sql, exact_text, identifier
+from kanon_sql.sql import Relation, Sql, exact_text, identifier, source_relation
 
-__all__ = ["BY_VALUE", "MAX_CUTS", "Domain", "Order", "Ordered", "Places", "order_domains", "order_of", "positions_of"]
+__all__ = [
+    "BY_VALUE",
+    "MAX_CUTS",
+    "Domain",
+    "Order",
+    "Ordered",
+    "Places",
+    "is_listed",
+    "order_domains",
+    "order_of",
+    "positions_of",
+]
 
 MAX_CUTS = 2_000
 """The most candidate cuts of all quasi-identifiers together."""
 
 BY_VALUE = ("integer", "decimal", "float", "date", "timestamp", "moment")
-"""Kinds of columns whose values are ordered as such; all others are by the characters of their labels."""
+"""Kinds of columns whose values are ordered as such; others are by a list, or by the characters of their labels."""
 
 Places = Sequence[int]
 """Where a domain is cut, in ascending order: 3 cuts before the fourth atom."""
@@ -40,10 +51,12 @@ class Order:
     Attributes:
         table: the scratch table of them: ``code``, ``label``, ``is_null``, ``domain_position`` from 0 on, ``atom``.
         open: the source's own values are the domain (a rule), not the rows of a hierarchy.
+        positions: the scratch table of :func:`positions_of`.
     """
 
     table: Relation
     open: bool
+    positions: Relation | None = None
 
 
 @dataclass(frozen=True)
@@ -200,7 +213,8 @@ def order_of(
         lookup: its lookup table, which has a level below the top.
         most: the most candidate cuts, at quantiles of the rows; None for all.
     """
-    positions = positions_of(workspace, spec, lookup)
+    listed = is_listed(lookup)
+    positions = positions_of(workspace, spec, lookup, column, source_relation())
     tables = {"lookup": lookup.table, "frequency": sets.base}
     order = workspace.make(
         "evaluate/partitions/order",
@@ -210,35 +224,77 @@ def order_of(
             "code": sets.codes.code(lookup.index, 0, workspace.dialect),
             "of_lookup": sets.codes.from_lookup(lookup.index, 0, workspace.dialect),
         },
-        listed=positions is not None,
+        positioned=positions is not None,
+        listed=listed,
         by_value=positions is None and column.kind in BY_VALUE,
         skip_nulls=spec.nulls == "suppress",
         most=most,
     )
-    return Order(order, positions is None)
+    return Order(order, not listed, positions)
 
 
-def positions_of(workspace: Workspace, spec: Spec, lookup: Lookup) -> Relation | None:
-    """A scratch table of a hierarchy's values, ``l0``, and their places in it, ``l1``; None for a rule.
+def is_listed(lookup: Lookup) -> bool:
+    """Whether the rows of a hierarchy are a column's domain and its order."""
+    return isinstance(lookup.quasi_identifier.hierarchy, FileHierarchy | TreeHierarchy | TableHierarchy)
+
+
+def positions_of(
+    workspace: Workspace, spec: Spec, lookup: Lookup, column: Column | None, source: Relation
+) -> Relation | None:
+    """A scratch table of the values that a list orders, ``l0``, and their places in it, ``l1``.
+
+    The list is the rows of a hierarchy, or the labels of an enumeration. None where neither orders the values.
 
     Args:
         workspace: where to build it.
         spec: where hierarchy files are.
         lookup: the lookup table of a column.
+        column: the column; None where there is none of its name.
+        source: the table that it is in, which is read where it is an enumeration whose labels are not known.
+
+    Raises:
+        SpecError: an enumeration has values besides its labels.
     """
     hierarchy = lookup.quasi_identifier.hierarchy
-    if not isinstance(hierarchy, FileHierarchy | TreeHierarchy | TableHierarchy):
-        return None
+    if not is_listed(lookup):
+        if column is None or column.labels is None:
+            return None
+        return _positions_in_type(workspace, lookup, column, source)
     target = workspace.table(f"positions{lookup.index}")
     if isinstance(hierarchy, TableHierarchy):
-        source = Relation(hierarchy.table)
-        first = next(iter(workspace.columns(source).values()))
+        table = Relation(hierarchy.table)
+        first = next(iter(workspace.columns(table).values()))
         name = Sql(f"listed.{identifier(first.name)}")
-        sort = name if first.kind in BY_VALUE else exact_text(Sql(f"CAST({name} AS VARCHAR)"))
-        workspace.execute("evaluate/partitions/positions", target=target, table=source, name=first.name, sort=sort)
+        by_value = first.kind in BY_VALUE or first.labels is not None
+        sort = name if by_value else exact_text(Sql(f"CAST({name} AS VARCHAR)"))
+        workspace.execute(
+            "evaluate/partitions/positions", target=target, table=table, name=first.name, sort=sort, distinct=False
+        )
     else:
+        assert isinstance(hierarchy, FileHierarchy | TreeHierarchy)
         rows = (
             read_hierarchy(spec.resolve(hierarchy.path)) if isinstance(hierarchy, FileHierarchy) else hierarchy.rows()
         )
         workspace.load(target, ["l0", "l1"], [(row[0], str(place)) for place, row in enumerate(rows)])
+    return target
+
+
+def _positions_in_type(workspace: Workspace, lookup: Lookup, column: Column, source: Relation) -> Relation:
+    """The labels of an enumeration, or those that occur, in the order of the type."""
+    target = workspace.table(f"positions{lookup.index}")
+    if column.labels:
+        workspace.load(target, ["l0", "l1"], [(label, str(place)) for place, label in enumerate(column.labels)])
+    else:
+        workspace.execute(
+            "evaluate/partitions/positions",
+            target=target, table=source, name=column.name, sort=Sql(f"listed.{identifier(column.name)}"), distinct=True,
+        )  # fmt: skip
+    (strangers,) = workspace.row("evaluate/partitions/strangers", lookup=lookup.table, positions=target)
+    if strangers:
+        why = "are not among the labels of its type" if column.labels else f"are not in the source's {column.name!r}"
+        raise SpecError(
+            f"quasi_identifiers.{lookup.name}: {strangers} of its values {why}, so that their place in the order of an "
+            "enumeration is not known; cast the column to text in a source query, or give it a hierarchy (a tree or a "
+            "file) whose rows are in order"
+        )
     return target
