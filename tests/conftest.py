@@ -43,7 +43,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if sampled := item.get_closest_marker("sampled"):
             test = item.nodeid.split("[")[0]
             if turn := cases[test] % sampled.args[0]:
-                item.add_marker(pytest.mark.slow if turn <= max(1, sampled.args[0] / 3) else pytest.mark.campaign)
+                item.add_marker(pytest.mark.slow if turn <= max(1, sampled.args[0] / 6) else pytest.mark.campaign)
             cases[test] += 1
         rarely = item.get_closest_marker("campaign_on")
         if rarely and set(rarely.args) & set(map(str, item.callspec.params.values())):  # type: ignore[attr-defined]

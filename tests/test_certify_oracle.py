@@ -219,6 +219,7 @@ def test_the_ordered_distance_is_that_of_the_oracle(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RECODINGS)
+@pytest.mark.sampled(6)
 def test_every_recoding_is_certified(name: str, tmp_path: Path) -> None:
     """What does not follow from its labels is named; its classes, cells and rows are claimed."""
     subject = DuckDBSubject()

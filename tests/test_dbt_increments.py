@@ -170,6 +170,7 @@ def test_days_that_are_built_are_what_plain_python_adds(database: Database, tmp_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("promise", PROMISES.values(), ids=PROMISES)
+@pytest.mark.sampled(6)
 def test_many_sequences_of_days(database: Database, tmp_path: Path, promise: Promise) -> None:
     """With KANON_EXAMPLES, so many times 2 sequences each."""
     for seed in range(100, 100 + 2 * max(1, TIMES)):

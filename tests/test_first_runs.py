@@ -83,6 +83,7 @@ def test_all_first_runs_publish(subject: Subject, rounds: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("template", ["engines/scratch/create_record", "release/manifest/create"])
+@pytest.mark.sampled(4)
 def test_a_shared_table_is_made_once(subject: Subject, template: str) -> None:
     """The statement alone, again and again: that is where PostgreSQL reports 23505."""
     for number in range(10):

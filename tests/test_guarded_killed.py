@@ -97,6 +97,7 @@ def rows() -> list[tuple[Any, ...]]:
 @pytest.mark.campaign_on("spark", "none")
 @pytest.mark.slow
 @pytest.mark.parametrize(("engine", "before", "step"), EACH)
+@pytest.mark.sampled(4)
 def test_a_kill_leaves_the_earlier_view_or_the_new_one(
     engine: str, before: str, step: int, rows: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -137,7 +137,7 @@ CORE = ("pandas of categories", "polars with NaN", "arrow", "relation of a query
 
 
 @pytest.mark.parametrize("kind", [pytest.param(kind, marks=[] if kind in CORE else pytest.mark.slow) for kind in KINDS])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.slow
 def test_the_same_table_has_the_same_answers_whatever_it_is(
     kind: str, expected: tuple[Any, Counter[tuple[Any, ...]]]

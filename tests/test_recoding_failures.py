@@ -96,6 +96,7 @@ def assert_every_failure_is_one(name: str, patched: pytest.MonkeyPatch, *, all_o
 @pytest.mark.campaign_on("kk", "kk, global", "local, best", "local, ranges", "microaggregation", "subtree, bottom up")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RECODINGS)
+@pytest.mark.sampled(4)
 def test_a_failing_statement_leaves_the_earlier_release(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every fourth statement with one recoding."""
     assert_every_failure_is_one(name, monkeypatch, all_of_them=False)

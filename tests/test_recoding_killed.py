@@ -201,6 +201,7 @@ def test_a_kill_leaves_the_earlier_release_or_the_new(tmp_path: Path, name: str)
 @pytest.mark.parametrize(
     "step", [pytest.param(24, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.campaign)]
 )
+@pytest.mark.sampled(6)
 def test_a_kill_before_any_statement(tmp_path: Path, name: str, step: int) -> None:
     """One in so many, and all of them: each is cleaned up after, which takes longer than the run up to there."""
     kill_everywhere(tmp_path, name, step)

@@ -142,6 +142,7 @@ def groups(connection: duckdb.DuckDBPyConnection) -> dict[tuple[int, str], Count
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))])
+@pytest.mark.sampled(4)
 def test_every_class_that_may_have_lost_a_row_loses_k(
     connection: duckdb.DuckDBPyConnection, engine: Engine, seed: int
 ) -> None:

@@ -143,6 +143,7 @@ def test_who_sees_no_rights_in_mariadb_keeps_no_state() -> None:
 
 @pytest.mark.campaign_on("clickhouse")
 @pytest.mark.parametrize("engine", ["duckdb", "postgres", "sqlite", "mariadb", "clickhouse"])
+@pytest.mark.sampled(4)
 def test_watermarks_of_every_kind(engine: str) -> None:
     """What is above the last one is taken, to the last digit, and nothing twice."""
     days = {

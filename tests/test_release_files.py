@@ -392,7 +392,7 @@ os._exit(0)
 STEPS = 8
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("before", [False, True], ids=["first", "again"])
 @pytest.mark.parametrize("step", [pytest.param(step, marks=() if step == 5 else pytest.mark.slow) for step in range(9)])
 def test_a_kill_leaves_the_old_file_or_the_new_one(folder: Path, before: bool, step: int) -> None:

@@ -44,6 +44,7 @@ EVERY_PAIR = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("extra", "metric"), EVERY_PAIR)
+@pytest.mark.sampled(4)
 def test_a_rolled_up_set_gives_the_same_verdicts(
     monkeypatch: pytest.MonkeyPatch, extra: dict[str, Any], metric: str
 ) -> None:

@@ -47,6 +47,7 @@ def test_strategies_agree_with_brute_force(name: str, seed: int, monotone: bool,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXACT)
+@pytest.mark.sampled(4)
 def test_strategies_agree_with_brute_force_on_thousands(name: str) -> None:
     for seed in range(5_000):
         agrees_with_brute_force(name, seed, monotone=seed % 2 == 0, tiny=seed % 3 == 0)

@@ -25,12 +25,12 @@ from kanon_sql.sql.text import Relation
 from kanon_sql.testing.clinic import NAMES
 from kanon_sql.verbs.clean import clean
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark with executors")]
 
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSubject]:
-    with subject_of("spark") as made:
+    with subject_of("spark", workers=2) as made:
         assert isinstance(made, SparkSubject)
         yield made
 

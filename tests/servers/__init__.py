@@ -42,10 +42,10 @@ def required(name: str, module: str) -> Any:
 
 
 @contextmanager
-def subject_of(name: str) -> Iterator[Subject]:
+def subject_of(name: str, **given: Any) -> Iterator[Subject]:
     """A subject, stopped at the end; the test is skipped, or fails if CI asks for it, when it is not here."""
     try:
-        made = {**SUBJECTS, **VERSIONS}[name]()  # type: ignore[call-arg]
+        made = {**SUBJECTS, **VERSIONS}[name](**given)
     except Missing as missing:
         if name in REQUIRED:
             pytest.fail(f"KANON_REQUIRE_ENGINES names {name}: {missing}")

@@ -1,4 +1,4 @@
-"""Spark in processes of its own: a driver and two executors on this machine."""
+"""Spark in processes of its own: a driver, which is all, or has executors on this machine."""
 
 from __future__ import annotations
 
@@ -43,6 +43,10 @@ SMALL = {
     "spark.driver.extraJavaOptions": _JAVA,
 }
 """For tables of a few rows."""
+
+WORKERS = int(os.environ.get("KANON_SPARK_WORKERS", "0"))
+"""Processes besides the driver, where a test does not say it. Sending them tasks takes a fourth of the time of small
+tables; test_spark.py has two of them."""
 
 _NO_SUCH_NAME = "Spark's own catalog allows letters, digits and _ in a table's name"
 
@@ -130,7 +134,7 @@ class SparkSubject(Subject):
         ("marital-status", 'a"b', "a`b", "a b", "x; drop table y", "naïve", "名", "100%", "a:b", "a'b"), _NO_SUCH_NAME
     )
 
-    def __init__(self, workers: int = 2, settings: Mapping[str, str] = SMALL) -> None:
+    def __init__(self, workers: int = WORKERS, settings: Mapping[str, str] = SMALL) -> None:
         """A driver and ``workers`` processes with a core each, or one for all; ``settings`` suit the tables' size."""
         try:
             import pyspark.sql  # noqa: F401
