@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from kanon_sql.engines import Column
 from kanon_sql.verbs.init.hipaa import Kind, kind_of_form, kind_of_words, words_of
@@ -35,6 +36,8 @@ class ColumnProfile:
         digits: values that hold digits alone.
         form: the form of an identifier that nearly all of its values have; None without one.
         thirds: log10 of the range of a number in thirds, rounded down; None when it has none.
+        looks_like: what nearly all values of a text read as; None for what they read as in most texts.
+        odd: how many values do not read as that.
     """
 
     column: Column
@@ -46,6 +49,8 @@ class ColumnProfile:
     digits: int = 0
     form: str | None = None
     thirds: int | None = None
+    looks_like: Literal["dates", "numbers"] | None = None
+    odd: int = 0
 
     @property
     def name(self) -> str:
@@ -71,6 +76,26 @@ class ColumnProfile:
     def is_code(self) -> bool:
         """Whether every value is digits of one length, written as text."""
         return self.column.kind == "text" and 0 < self.filled == self.digits and self.shortest == self.longest
+
+    @property
+    def is_dates_as_text(self) -> bool:
+        """Whether it is a text of nearly nothing but dates, written as 2000-12-31."""
+        return self.looks_like == "dates"
+
+    @property
+    def is_numbers_as_text(self) -> bool:
+        """Whether it is a text of nearly nothing but numbers, which are not the digits of codes of one length."""
+        return self.looks_like == "numbers" and not self.is_code
+
+    @property
+    def stored_as_text(self) -> str | None:
+        """What to say of a text that should be of another type; None of every other column."""
+        if not (self.is_dates_as_text or self.is_numbers_as_text):
+            return None
+        others = f" but for {self.odd:,} of {self.filled:,} values" if self.odd else ""
+        correct = "correct these, or make them NULL, and " if self.odd else ""
+        kind, better = ("dates", "dates") if self.is_dates_as_text else ("numbers", "intervals")
+        return f"text that looks like {kind}{others}: {correct}cast it in a source query, so that {better} can group it"
 
     @property
     def hipaa(self) -> Kind | None:

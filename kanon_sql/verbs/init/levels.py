@@ -23,6 +23,10 @@ def as_quasi_identifier(profile: ColumnProfile) -> tuple[str, str]:
         return "{dates: [month, quarter, year, decade]}", "level 0 is the exact date"
     if words & POSTAL or profile.is_code:
         return _prefixes(profile)
+    if profile.is_dates_as_text:
+        return "{prefix: [7, 4]}", "month and year, as they are written"
+    if profile.is_numbers_as_text:
+        return "{prefix: [2, 1]}", "the first digits"
     if words & (BIRTH | {"date"}) and profile.column.kind == "text" and profile.shortest == profile.longest == 10:
         return "{prefix: [7, 4]}", "month and year, if it is written as 2000-12-31"
     if profile.is_number:

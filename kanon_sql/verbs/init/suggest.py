@@ -278,12 +278,13 @@ def _by_name(profile: ColumnProfile) -> Suggestion | None:
 
 def _by_values(profile: ColumnProfile, unit: ColumnProfile | None) -> Suggestion:
     kind = profile.column.kind
-    if kind in ("text", "integer", "other") and profile.filled >= ENOUGH_ROWS:
+    listed = kind in ("text", "integer", "other") and not profile.is_dates_as_text
+    if listed and profile.filled >= ENOUGH_ROWS:
         if profile.is_nearly_unique:
             return Suggestion(profile, "identifier", "nearly every row has a value of its own")
         if unit is not None and _one_per_person(profile, unit):
             return Suggestion(profile, "identifier", "nearly as many values as there are persons")
-    if profile.is_date:
+    if profile.is_date or profile.is_dates_as_text:
         return _quasi_identifier(profile, "a date that others may know")
     if profile.is_code and 3 <= (profile.longest or 0) <= 6:
         return _quasi_identifier(profile, "digits of one length, like a postal code")

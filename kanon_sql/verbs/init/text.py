@@ -104,6 +104,8 @@ def _quasi_identifier_lines(draft: Draft) -> Iterator[str]:
     for item in items:
         known = f"{item.reason}{_counted(item.profile)}{_setting_apart(item.profile)}{_with_another(apart, item, own)}"
         yield f"  # {known}{'; ' if item.hint else ''}{item.hint}"
+        if item.profile.stored_as_text is not None:
+            yield f"  # {item.profile.stored_as_text}"
         if item.profile.hipaa is not None and not item.fixed:
             yield f"  # {item.profile.hipaa.hint}"
         yield f"  {as_yaml(item.profile.name)}: {item.hierarchy}"
@@ -187,7 +189,9 @@ def _list_lines(key: str, items: Sequence[Suggestion]) -> Iterator[str]:
 
 def _listed(item: Suggestion, off: str, more: str) -> str:
     hipaa = "" if item.profile.hipaa is None or item.fixed else f"; {item.profile.hipaa.hint}"
-    return f"  {off}- {as_yaml(item.profile.name)}  # {item.reason}{_counted(item.profile)}{more}{hipaa}"
+    told = item.role in ("sensitive", "keep", "left_out") and item.profile.stored_as_text is not None
+    stored = f"; {item.profile.stored_as_text}" if told else ""
+    return f"  {off}- {as_yaml(item.profile.name)}  # {item.reason}{_counted(item.profile)}{stored}{more}{hipaa}"
 
 
 def _counted(profile: ColumnProfile) -> str:

@@ -83,6 +83,8 @@ def _allowed(item: Suggestion, known: Known) -> Suggestion:
         return item
     if profile.is_date:
         return _dated(item)
+    if profile.is_dates_as_text:
+        return _removed(item, _NO_DATE)
     if item.role == "identifier" and not profile.words & (POSTAL | AGE):
         return item
     if kind is None:
@@ -152,6 +154,9 @@ def _born(item: Suggestion, year: str) -> Suggestion:
     )
 
 
+_NO_DATE = "(C): a date that is no date by its type; cast it to one, of which the year may stay"
+
+
 def _date_by_name(item: Suggestion) -> Suggestion:
     """A date that is no date by its type: a year in a number, a text."""
     profile = item.profile
@@ -159,7 +164,7 @@ def _date_by_name(item: Suggestion) -> Suggestion:
         return _born(item, "x")
     if _is_category(profile):
         return item
-    return _removed(item, "(C): a date that is no date by its type; cast it to one, of which the year may stay")
+    return _removed(item, _NO_DATE)
 
 
 def _is_category(profile: ColumnProfile) -> bool:
