@@ -391,6 +391,7 @@ OTHERS = 120
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("k", [2, 5])
+@pytest.mark.slow
 def test_a_forest_takes_few_rounds_and_statements(database: Database, k: int) -> None:
     for count in (40, 400):
         result = kanon_sql.anonymize(database.engine, spec(wide(database, count), "forest", k))
@@ -523,6 +524,7 @@ TABLES_OF_LOOKS = [
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("method", ["forest", "cover", "matching", "microaggregation"])
+@pytest.mark.slow
 def test_rows_that_look_alike_are_parted_whatever_their_values(shared_database: Database, method: str) -> None:
     for rows in (["a", "b", "a", "c"], ["a", "b", "b", "d", None], ["c", "d", "a", None, None, "c"]):
         for nulls in ("value", "suppress"):
@@ -548,6 +550,7 @@ def test_too_few_rows_are_not_released(database: Database) -> None:
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", ["forest", "cover", "matching"])
+@pytest.mark.slow
 def test_other_verbs_and_reports_know_them(database: Database, method: str) -> None:
     shape = [BITS] * 4
     fill(database, rows_of(7, shape, 2, 30))

@@ -33,6 +33,7 @@ def without_costs(result: kanon_sql.Result) -> dict[str, Any]:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("other", ["local", "local:best"])
+@pytest.mark.slow
 def test_the_plan_stays_and_the_other_is_what_it_says_of_itself(clinic: Path, other: str) -> None:
     engine = kanon_sql.connect("clinic.duckdb", read_only=True)
     spec = kanon_sql.Spec.load("spec.yml")

@@ -225,6 +225,7 @@ def test_check_report_and_manifest_say_what_was_suppressed(visits: Database) -> 
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("change", [{"most": 0}, {"cells": 0}])
+@pytest.mark.slow
 def test_a_written_table_with_other_suppressed_cells_is_dropped(
     visits: Database, monkeypatch: pytest.MonkeyPatch, change: dict[str, int]
 ) -> None:

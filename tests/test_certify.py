@@ -224,6 +224,7 @@ def test_a_forged_figure_is_caught_by_running_the_statements_again(certified: tu
     assert says(directory, database) == (True, [])
 
 
+@pytest.mark.slow
 def test_claimed_rows_are_compared_cell_by_cell(certified: tuple[Database, Path]) -> None:
     """All of them, without the database: what was found is what was claimed, but for one cell."""
     _, directory = certified

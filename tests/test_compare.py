@@ -416,6 +416,7 @@ def test_level_limits_above_the_top_are_refused_where_sets_are_kept_as_well(clin
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("scratch", ["temp", "schema:work", "inline"])
+@pytest.mark.slow
 def test_nothing_is_left_in_any_scratch_mode(clinic: Path, scratch: str) -> None:
     with duckdb.connect("clinic.duckdb") as connection:
         connection.execute("CREATE SCHEMA work")

@@ -216,6 +216,7 @@ def read(label: str | None) -> tuple[Any, Any]:
         ),
     ],
 )
+@pytest.mark.slow
 def test_labels_that_differ_by_class(database: Database, recoding: Any, privacy: list[Any]) -> None:
     draw = random.Random(5)
     people = [

@@ -168,8 +168,13 @@ SECONDS_OF_DUCKDB = {
     "test_numbers_and_dates",
     "test_an_error_while_publishing_leaves_the_old_release_or_the_new",
     "test_conditions_are_words",
+    "test_every_value_is_judged",
+    "test_every_scratch_mode_gives_the_same_and_leaves_nothing",
+    "test_a_release_replaces_its_own_and_nothing_else",
+    "test_binary_fractions_are_rounded_and_coded_exactly",
+    "test_names_that_need_quoting",
 }
-"""What takes DuckDB two seconds and more each; tests of one subject have a case of it every time."""
+"""What takes DuckDB two seconds and more, all cases together; it runs where slow tests run."""
 
 
 def is_left_out(item: pytest.Item) -> bool:

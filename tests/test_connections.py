@@ -213,6 +213,7 @@ def postgres() -> Iterator[UrlSubject]:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("autocommit", [False, True])
+@pytest.mark.slow
 def test_a_connection_of_psycopg_is_given_back(postgres: UrlSubject, autocommit: bool) -> None:
     with psycopg_of(postgres, autocommit=autocommit, row_factory=dict_row) as connection:
         connection.isolation_level = psycopg.IsolationLevel.SERIALIZABLE

@@ -99,6 +99,7 @@ def kept(least: int = 40) -> Counter[Any]:
 
 @pytest.mark.sampled(15)
 @pytest.mark.parametrize("block", [1, 7, 1_000])
+@pytest.mark.slow
 def test_the_source_is_read_once(subject: Subject, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     """The rows are those that plain Python keeps, however many blocks a class has."""
     monkeypatch.setattr(write_counted, "BLOCK", block)
@@ -109,6 +110,7 @@ def test_the_source_is_read_once(subject: Subject, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.sampled(5)
+@pytest.mark.slow
 def test_columns_have_the_types_that_a_second_pass_gives_them(
     subject: Subject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,6 +172,7 @@ def test_each_set_of_quasi_identifiers_has_its_own_classes(subject: Subject) -> 
 @pytest.mark.sampled(2)
 @pytest.mark.xdist_group("mariadb")
 @pytest.mark.parametrize("hidden", ["no engine", "a table of somebody's"])
+@pytest.mark.slow
 def test_without_sequences_the_source_is_read_again(hidden: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server may lack them, and what is called like one need not be one."""
     with subject_of("mariadb") as mariadb:
@@ -233,6 +236,7 @@ def watched(monkeypatch: pytest.MonkeyPatch, subject: Any, before: dict[str, str
     return found
 
 
+@pytest.mark.sampled(5)
 def test_the_written_table_is_counted_once(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     """By its classes; and its rows, twice, which is what the classes' are compared with."""
     found = watched(monkeypatch, subject, {})

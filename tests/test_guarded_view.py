@@ -330,6 +330,7 @@ def test_its_order_is_that_of_what_it_shows(subject: Subject) -> None:
 
 @pytest.mark.sampled(4)
 @pytest.mark.campaign_on("spark")
+@pytest.mark.slow
 def test_it_replaces_its_own_and_nothing_else(subject: Subject) -> None:
     rows = people(5, 90)
     with published_on(subject, rows) as (engine, first):

@@ -392,6 +392,7 @@ ALGORITHMS = ("optimal", "samarati", "incognito", "exhaustive")
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize(("rows", "k"), [(0, 1), (0, 5), (1, 2), (4, 5)])
+@pytest.mark.sampled(4)
 def test_fewer_rows_than_k(database: Database, algorithm: str, rows: int, k: int) -> None:
     database.table("visits", ["q", "s"], [("a", "b")] * rows)
     question = spec(

@@ -141,6 +141,7 @@ KINDS = ["delta", "dataset", "iceberg", "scan of iceberg"]
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_the_release_is_that_of_the_rows_and_names_the_version(kind: str, tmp_path: Path, catalog: Any) -> None:
     table, version = given(kind, tmp_path, catalog)
     result = kanon_sql.anonymize(table, spec())
@@ -153,6 +154,7 @@ def test_the_release_is_that_of_the_rows_and_names_the_version(kind: str, tmp_pa
 
 
 @pytest.mark.parametrize("kind", ["delta", pytest.param("iceberg", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_other_verbs_and_other_tables(kind: str, tmp_path: Path, catalog: Any) -> None:
     table, _ = given(kind, tmp_path, catalog)
     sizes = classes(ROWS, {"age": 0, "zip": 0})

@@ -102,6 +102,7 @@ def test_floats_are_labelled_as_short_as_they_read_back(mariadb: Any) -> None:
         "TEXT CHARACTER SET latin1 COLLATE latin1_german2_ci",
     ],
 )
+@pytest.mark.slow
 def test_columns_of_other_collations_are_grouped_exactly(mariadb: Any, column: str) -> None:
     texts = ["a", "A", "a ", "ä", "Ä", "ae", "é", "e", "ss", "ß", "", " "]
     mariadb.drop("collated")

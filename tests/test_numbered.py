@@ -34,6 +34,7 @@ def of_one_attribute(requirements: list[dict[str, Any]]) -> list[dict[str, Any]]
 @pytest.mark.parametrize("numbered", [True, False])
 @given(case=model_cases())
 @examples(25)
+@pytest.mark.slow
 def test_check(shared_database: Database, folder: Path, numbered: bool, case: Case) -> None:
     problem = replace(case.problem, unit=None, requirements=of_one_attribute(case.problem.requirements))
     assume(any(isinstance(row["s1"], int) for row in problem.rows))  # a column of NULLs has no type

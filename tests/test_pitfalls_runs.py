@@ -35,6 +35,7 @@ def test_pitfall_10_runs_are_independent(database: Database) -> None:
     assert [name for name in database.tables() if re.match(r"kanon_[0-9a-f]{8}_", name)] == []
 
 
+@pytest.mark.slow
 def test_pitfall_11_the_order_of_rows_never_matters(database: Database) -> None:
     """Rows that were deleted leave gaps in the numbering; the order of the rest is shuffled."""
     rows = [("a", "x"), ("a", "x"), ("b", "x"), ("b", "y"), ("c", "y"), ("c", "z")]

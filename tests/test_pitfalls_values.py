@@ -321,6 +321,7 @@ def test_pitfall_23_levels_are_labels_of_the_hierarchy(database: Database) -> No
 # --- names, empty tables, small tables -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_pitfall_19_names_that_need_quoting(database: Database) -> None:
     names = ["marital-status", "Select", 'a"b', "x; drop table people", "ünïcode", "l" * 70, "k0", "row_count", "value"]
     rows = [["x"] * len(names) + ["s"], ["x"] * len(names) + ["u"], ["y", *["x"] * (len(names) - 1), "s"]]

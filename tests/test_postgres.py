@@ -48,6 +48,7 @@ def people(postgres: Subject) -> None:
 
 
 @pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_the_server_is_of_the_version_that_it_stands_for(postgres: Subject) -> None:
     ((number,),) = postgres.fetch("SELECT current_setting('server_version_num')")
     assert int(number) // 10_000 == (18 if isinstance(postgres, Postgres18Subject) else 16)

@@ -121,6 +121,7 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Databa
         *(pytest.param(recoding, [], marks=pytest.mark.slow) for recoding in (BEST, "mondrian", "cells")),
     ],
 )
+@pytest.mark.slow
 def test_a_release_that_is_written_from_counts_is_that_of_the_source(
     visits: Database, recoding: Any, sensitive: list[str]
 ) -> None:

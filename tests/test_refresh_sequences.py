@@ -269,6 +269,7 @@ def duckdb() -> Iterator[Subject]:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "policy"), [("rows", "hold"), ("persons' values", "coarsen")])
+@pytest.mark.slow
 def test_some_sequences(duckdb: Subject, name: str, policy: str) -> None:
     assert sum(campaign(duckdb, name, policy, range(2)))
 

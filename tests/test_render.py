@@ -83,6 +83,7 @@ def released(connection: Any) -> Counter[tuple[str, ...]]:
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("style", ["drop", "mask"])
+@pytest.mark.slow
 def test_running_the_rendered_statements_makes_the_release(database: duckdb.DuckDBPyConnection, style: str) -> None:
     spec = kanon_sql.Spec.from_dict(
         {**SPEC, "suppression": {"limit": 0.5, "style": style}, "search": {"metric": "height"}}

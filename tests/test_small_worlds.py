@@ -47,6 +47,7 @@ def test_checks_of_a_few_hundred_random_problems(engine: str) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("style", ["plan", "anonymize"])
 @pytest.mark.sampled(4)
+@pytest.mark.slow
 def test_searches_of_a_few_random_problems(style: str, engine: str) -> None:
     assert_agreement(engine, 12, 30, {style: 1.0})
 

@@ -137,6 +137,7 @@ def test_the_fewest_steps_without_a_sensitive_cell(
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("unit", [None, "firm"])
+@pytest.mark.slow
 def test_estimates_from_a_sample(shared_database: Database, unit: str | None) -> None:
     """The threshold counts respondents, and another one looks at the estimates, which are sums of weights."""
     draw = random.Random(str(unit))
