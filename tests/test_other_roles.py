@@ -18,6 +18,7 @@ from servers import subject_of
 from sqlalchemy.exc import DBAPIError
 
 import kanon_sql
+from kanon_sql.engines.backends.mysql import may_see_triggers
 from kanon_sql.engines.relational import RelationalEngine
 from kanon_sql.errors import KanonError, SpecError, VerificationError
 from kanon_sql.release import write
@@ -262,6 +263,58 @@ def test_a_second_role_in_mariadb_may_add_triggers_and_stops_the_run(
         server.run()
     assert not server.stolen
     assert "released" not in {table for _, table in server.seen}
+
+
+@pytest.mark.xdist_group("mariadb other roles")
+def test_mariadb_needs_the_right_to_see_triggers_on_tables_of_ours() -> None:
+    """Its catalog may show none to an account that may make none, as the manual says, and another one may make some."""
+    rights = "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, CREATE TEMPORARY TABLES"
+    with server_of("mariadb") as found:
+        execute = found.subject.execute
+        execute("REVOKE ALL ON open.* FROM anonymizer@localhost")
+        execute(f"GRANT {rights} ON open.* TO anonymizer@localhost")
+        refused = r"may have triggers that the server does not show.*GRANT TRIGGER ON `open`\.\* TO this user"
+        with pytest.raises(SpecError, match=refused):
+            found.run()
+        assert not found.subject.fetch("SELECT 1 FROM information_schema.tables WHERE table_name = 'released'")
+        execute("CREATE ROLE seeing")
+        execute("GRANT TRIGGER ON open.* TO seeing")
+        execute("GRANT seeing TO anonymizer@localhost")
+        with pytest.raises(SpecError, match=refused):
+            found.run()
+        execute("SET DEFAULT ROLE seeing FOR anonymizer@localhost")
+        assert found.run().passed
+        execute("SET DEFAULT ROLE NONE FOR anonymizer@localhost")
+        execute("GRANT TRIGGER ON open.kanon_sql_manifest TO anonymizer@localhost")
+        with pytest.raises(SpecError, match=r"kanon_sql_scratch.*may have triggers"):
+            found.run()
+        execute("GRANT TRIGGER ON open.kanon_sql_scratch TO anonymizer@localhost")
+        assert found.run().passed
+
+
+GRANTED: dict[str, tuple[list[str], bool]] = {
+    "everything": (["GRANT ALL PRIVILEGES ON *.* TO `a`@`%` WITH GRANT OPTION"], True),
+    "a listed right": (["GRANT SELECT, TRIGGER, DROP ON *.* TO `a`@`%`"], True),
+    "a database": (["GRANT ALL PRIVILEGES ON `open`.* TO `a`@`%`"], True),
+    "another database": (["GRANT ALL PRIVILEGES ON `opens`.* TO `a`@`%`"], False),
+    "a pattern": (["GRANT TRIGGER ON `o_e%`.* TO `a`@`%`"], True),
+    "no pattern": (["GRANT TRIGGER ON `o\\_en`.* TO `a`@`%`"], False),
+    "the closer of two": (["GRANT SELECT ON `open`.* TO `a`@`%`", "GRANT ALL PRIVILEGES ON `o%`.* TO `a`@`%`"], False),
+    "a role's": (["GRANT SELECT ON `open`.* TO `a`@`%`", "GRANT ALL PRIVILEGES ON `open`.* TO `r`"], True),
+    "the table": (["GRANT SELECT, TRIGGER ON `open`.`ours` TO `a`@`%`"], True),
+    "another table": (["GRANT SELECT, TRIGGER ON `open`.`other` TO `a`@`%`"], False),
+    "a table of a pattern": (["GRANT TRIGGER ON `o_en`.`ours` TO `a`@`%`"], False),
+    "taken back": (["GRANT TRIGGER ON *.* TO `a`@`%`", "REVOKE TRIGGER ON `open`.* FROM `a`@`%`"], False),
+    "a column": (["GRANT SELECT (`TRIGGER`) ON `open`.`ours` TO `a`@`%`"], False),
+    "a role alone": (["GRANT `trigger` TO `a`@`%`"], False),
+    "nothing": (["GRANT USAGE ON *.* TO `a`@`%` IDENTIFIED BY PASSWORD '*55'"], False),
+}
+
+
+@pytest.mark.parametrize("what", GRANTED)
+def test_who_sees_the_triggers_of_a_table_in_mariadb(what: str) -> None:
+    lines, sees = GRANTED[what]
+    assert may_see_triggers(lines, "open", "ours") == sees
 
 
 def test_a_second_role_never_reads_a_release_that_failed(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:

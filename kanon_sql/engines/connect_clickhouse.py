@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from kanon_sql.engines.base import Scratch
 from kanon_sql.engines.clickhouse import ClickHouseEngine
 from kanon_sql.engines.databases import place
+from kanon_sql.engines.private import PrivateDirectory, private_directory
 from kanon_sql.errors import DatabaseError, SpecError
 
 __all__ = ["connect_clickhouse"]
@@ -39,17 +47,68 @@ def connect_clickhouse(url: str, *, read_only: bool = False, scratch: Scratch | 
     else:
         label, options = _http_options(url, *_PORTS[scheme])
     try:
-        client = clickhouse_connect.get_client(**options)
+        with _private_files(Path(rest) if rest else None) if scheme == "chdb" else nullcontext() as removed:
+            client = clickhouse_connect.get_client(**options)
+    except OSError as error:
+        raise DatabaseError(
+            f"cannot connect to {label}: {error.strerror or type(error).__name__}; check that the directory is right, and "
+            "that you may make it"
+        ) from None
     except ClickHouseError as error:
         raise DatabaseError(
             f"cannot connect to {label}: {type(error).__name__} "
             "(the driver's text may hold credentials and is not shown); check that the server runs there, and the user"
         ) from None
     try:
-        return ClickHouseEngine(client, label=label, owned=True, read_only=read_only, scratch=scratch)
+        engine = ClickHouseEngine(client, label=label, owned=True, read_only=read_only, scratch=scratch)
     except BaseException:
         client.close()
         raise
+    engine.tell_removed(removed or 0)
+    return engine
+
+
+_AT_ONCE = threading.Lock()
+"""One connection at a time says where chDB's files go."""
+
+
+@cache
+def _of_memory() -> PrivateDirectory | None:
+    """The directory of this process for what chDB keeps in memory, which it writes to files all the same."""
+    return private_directory(Path(tempfile.gettempdir()), "kanon_sql_chdb_")
+
+
+@contextmanager
+def _private_files(path: Path | None) -> Iterator[int]:
+    """What chDB makes inside is in a directory that its owner alone can open; its own modes let all users read it.
+
+    Args:
+        path: where the database is; a directory that is there already keeps its mode. None for one in memory, whose
+            files chDB makes in the directory for temporary files.
+
+    Yields:
+        How many directories of processes that were killed were removed.
+    """
+    if path is not None:
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.mkdir(0o700)
+        yield 0
+        return
+    with _AT_ONCE:
+        directory = _of_memory()
+        if directory is None:
+            yield 0
+            return
+        before = os.environ.get("TMPDIR")
+        os.environ["TMPDIR"] = str(directory.path)
+        try:
+            yield directory.removed
+        finally:
+            if before is None:
+                del os.environ["TMPDIR"]
+            else:
+                os.environ["TMPDIR"] = before
 
 
 def _chdb_options(url: str, path: str) -> tuple[str, dict[str, Any]]:

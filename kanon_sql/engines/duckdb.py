@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from kanon_sql.engines.duckdb_catalog import relation_query, told_of, view_query
 from kanon_sql.engines.duckdb_errors import duckdb_error
 from kanon_sql.engines.duckdb_macros import Macros
 from kanon_sql.engines.files import AttachedLakes, file_parts, file_reader, no_table_but_file
+from kanon_sql.engines.private import PrivateDirectory, private_directory
 from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.session import IN_TRANSACTION, SessionEngine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
@@ -91,6 +93,7 @@ def connect_duckdb(
     try:
         connection = duckdb.connect(database, read_only=read_only and not in_memory, config=config)
         connection.execute("SET enable_progress_bar = false")  # it would be drawn on standard output
+        spill = _spill_directory(connection, Path(database) if kind == "file" else None)
     except duckdb.Error as error:
         if kind == "cloud":
             raise DatabaseError(
@@ -105,10 +108,49 @@ def connect_duckdb(
             owned=True,
             read_only=read_only and not in_memory,
             scratch=scratch,
+            spill=spill,
         )
     except BaseException:
         connection.close()
+        if spill is not None:
+            spill.close()
         raise
+
+
+_SPILLS: weakref.WeakValueDictionary[str, PrivateDirectory] = weakref.WeakValueDictionary()
+"""The directories that databases of this process spill to, by path: connections to one database share it."""
+
+
+def _spill_directory(connection: duckdb.DuckDBPyConnection, database: Path | None) -> PrivateDirectory | None:
+    """Let a database spill to a directory of ours, which no other user can open; DuckDB's own follows the umask.
+
+    Args:
+        connection: to the database.
+        database: its file; None for memory, which spills to the current directory.
+
+    Returns:
+        The directory; None where another connection to the same database has spilled already, or none can be made:
+        then nothing can be spilled either.
+    """
+    import duckdb
+
+    row = connection.execute("SELECT current_setting('temp_directory')").fetchone()
+    shared = None if row is None else _SPILLS.get(str(row[0]))
+    if shared is not None:
+        return shared
+    made = (
+        private_directory(Path.cwd(), ".kanon-spill-")
+        if database is None
+        else private_directory(database.absolute().parent, f".{database.name}.kanon-spill-")
+    )
+    if made is None:
+        return None
+    try:
+        connection.execute(f"SET temp_directory = {literal(str(made.path))}")
+    except duckdb.Error:  # somebody else's connection to it has spilled, or has locked its settings
+        made.close()
+        return None
+    return _SPILLS.setdefault(str(made.path), made)
 
 
 def _is_sqlite(file: Path) -> bool:
@@ -129,6 +171,7 @@ class DuckDBEngine(SessionEngine):
         owned: this object opened the connection.
         read_only: the connection was opened read-only, or nothing but temporary tables may be written.
         scratch: where scratch tables live.
+        spill: the directory that the database spills to, where it is ours.
 
     Raises:
         UnsupportedError: the connection compares text inexactly by default, or macros hide functions of DuckDB's.
@@ -153,8 +196,11 @@ class DuckDBEngine(SessionEngine):
         owned: bool = False,
         read_only: bool = False,
         scratch: Scratch | None = None,
+        spill: PrivateDirectory | None = None,
     ) -> None:
         super().__init__(label, read_only=read_only, scratch=scratch)
+        self._spill = spill
+        self.tell_removed(0 if spill is None else spill.removed)
         self.ephemeral = label.startswith(":memory:")
         self._connection = connection
         self._owned = owned
@@ -347,6 +393,8 @@ class DuckDBEngine(SessionEngine):
         self._lakes.close()
         if self._owned:
             self._connection.close()
+        if self._spill is not None:
+            self._spill.close()
 
     @contextmanager
     def run(self, deadline: Deadline) -> Iterator[Meter]:

@@ -69,6 +69,7 @@ class SessionEngine(ABC):
         self._deadline = Deadline(None)
         self.on_wait: Callable[[str | None], None] | None = None
         self._looked_at = LookedAt(self)
+        self._removed: list[str] = []
 
     # --- What a subclass brings ---
 
@@ -212,8 +213,14 @@ class SessionEngine(ABC):
 
     @property
     def read_notes(self) -> tuple[str, ...]:
-        """What a result should say of the tables and views that were read."""
-        return tuple(self._looked_at.notes)
+        """What a result should say of the tables and views that were read, and of what killed runs left."""
+        return (*self._looked_at.notes, *self._removed)
+
+    def tell_removed(self, directories: int) -> None:
+        """Let results say that directories with values were removed, which processes left that were killed."""
+        if directories:
+            runs = "a run that was" if directories == 1 else f"{directories} runs that were"
+            self._removed.append(f"removed what {runs} killed had left on the disk")
 
     def known_rows(self, table: str) -> int | None:
         """How many rows a scratch table has, where the engine knows without a question."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from kanon_sql.sql import SEQUENCE, WITHOUT_SEQUENCES, MariaDB, MySQL, Statement
 if TYPE_CHECKING:
     from kanon_sql.engines.relational import RelationalEngine
 
-__all__ = ["MODE", "MariaDBBackend", "MySQLBackend"]
+__all__ = ["MODE", "MariaDBBackend", "MySQLBackend", "may_see_triggers"]
 
 _JSON = 245
 
@@ -118,6 +118,12 @@ _DENIED = r"(.+?) command denied to user ('[^']*'@'[^']*') for table (?:`([^`]+)
 _STORING = {"innodb", "aria", "myisam", "rocksdb", "columnstore", "ndbcluster"}
 """Storage engines that keep rows themselves: others forget them, or have them elsewhere."""
 
+_GRANT = re.compile(r"(GRANT|REVOKE) (.+) ON (?:TABLE )?(`(?:[^`]|``)+`|\*)\.(`(?:[^`]|``)+`|\*) (?:TO|FROM) (\S+)")
+"""A line of SHOW GRANTS: the rights, the database, which may be a pattern, the table, and who has them."""
+
+_NO_RIGHTS = 1290
+"""The error of a statement about rights on a server that was started without them."""
+
 _FULL = {20, 1021}
 _WRITING = {3, 1026, 1030}
 """Errors of writing a file, which say by a number of the operating system why; 28 is a full disk."""
@@ -187,6 +193,8 @@ class MariaDBBackend(Backend):
     def __init__(self) -> None:
         self._concealed: set[str] = set()
         """The quoted names of tables that are made as tables of the session for now."""
+        self._seen: set[tuple[str, str]] = set()
+        """Tables whose triggers the session is shown."""
 
     def steps(self, engine: RelationalEngine, statement: Statement) -> Sequence[str]:
         """A table that is not published yet is one of the session where others may read all of a schema."""
@@ -317,10 +325,9 @@ class MariaDBBackend(Backend):
         return None
 
     def faults(self, engine: RelationalEngine, parts: tuple[str, ...]) -> list[str] | None:
-        """What is no table that stores rows, and triggers, which may change a row.
+        """What is no table that stores rows, and triggers, which may change a row, or that the catalog may hide them.
 
-        A trigger has the rights of who made it. It is not shown to those who may make none; nothing of it runs with
-        other rights than its own.
+        A trigger has the rights of its maker. The catalog may show it to accounts alone that may make one.
         """
         *schema, name = (self.dialect.literal(part) for part in parts)
         rows = engine.scalars(
@@ -332,8 +339,31 @@ class MariaDBBackend(Backend):
         for kept, *full, triggers in rows:
             if self.capabilities.folds_names or tuple(full)[-len(parts) :] == parts:
                 said = [] if str(kept).lower() in _STORING else [NO_TABLE]
-                return [*said, *(["has triggers"] if triggers else [])]
+                if triggers:
+                    return [*said, "has triggers"]
+                place = f"{self.dialect.quote(str(full[0]))}.*"
+                hides = (
+                    "may have triggers that the server does not show to this user (run GRANT TRIGGER ON "
+                    f"{place} TO this user, which lets it see them)"
+                )
+                return [*said, *([] if self._sees_triggers(engine, str(full[0]), str(full[1])) else [hides])]
         return None
+
+    def _sees_triggers(self, engine: RelationalEngine, schema: str, table: str) -> bool:
+        """Whether the catalog shows a table's triggers, or no other account could have made one."""
+        from sqlalchemy.exc import DBAPIError
+
+        if (schema, table) in self._seen:
+            return True
+        try:
+            granted = [str(line) for (line,) in engine._rows("SHOW GRANTS", _MANY)]
+        except DBAPIError as error:  # a server that knows no rights gives all of them to all
+            sees = error.orig is not None and _number(error.orig) == _NO_RIGHTS
+        else:
+            sees = may_see_triggers(granted, schema, table) or self._others(engine, (schema,)) == 0
+        if sees:
+            self._seen.add((schema, table))
+        return sees
 
     def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
         """The table's comment."""
@@ -444,7 +474,7 @@ class MariaDBBackend(Backend):
         if rights == "SELECT" and not table.startswith("kanon_"):
             return f"run GRANT SELECT ON {self.dialect.relation([*filter(None, [schema]), table])} TO {user}"
         place = f"{self.dialect.quote(schema)}.*" if schema else "the database"
-        needed = "SELECT, INSERT, DELETE, CREATE, DROP, ALTER"
+        needed = "SELECT, INSERT, DELETE, CREATE, DROP, ALTER, TRIGGER"
         return f"who publishes there needs it with others: run GRANT {needed} ON {place} TO {user}"
 
     @property
@@ -497,6 +527,48 @@ class MySQLBackend(MariaDBBackend):
 
     def refuse_readers(self, engine: RelationalEngine, schema: tuple[str, ...]) -> None:
         """Who may read a schema was not tried on this server, and it has no other scratch tables."""
+
+
+def may_see_triggers(granted: Iterable[str], schema: str, table: str) -> bool:
+    """Whether an account has the right TRIGGER on a table, by itself or by its roles.
+
+    Of several patterns that a database's name fits, the server takes one; here each of them has to give the right.
+
+    Args:
+        granted: the lines of SHOW GRANTS.
+        schema: the table's database.
+        table: its name.
+    """
+    of_schema: dict[str, list[bool]] = {}
+    found = False
+    for line in granted:
+        parts = _GRANT.match(line)
+        if parts is None:
+            continue
+        what, rights, place, name, who = parts.groups()
+        gives = bool(re.search(r"(?:^|, )(?:ALL PRIVILEGES|TRIGGER)(?:,|$)", rights))
+        if place != "*" and not _fits(place, schema, is_pattern=name == "*"):
+            continue
+        if what == "REVOKE":
+            if gives:
+                return False
+        elif name == "*" and place != "*":
+            of_schema.setdefault(who, []).append(gives)
+        else:
+            found |= gives and (name == "*" or name[1:-1].replace("``", "`") == table)
+    return found or any(all(given) for given in of_schema.values())
+
+
+def _fits(place: str, schema: str, *, is_pattern: bool) -> bool:
+    """Whether a quoted database of a right is one, or a pattern that it fits."""
+    text = place[1:-1].replace("``", "`")
+    if not is_pattern:
+        return text == schema
+    parts = (
+        re.escape(part[-1]) if part not in "%_" else ".*" if part == "%" else "."
+        for part in re.findall(r"\\.|.", text, re.DOTALL)
+    )
+    return re.fullmatch("".join(parts), schema, re.DOTALL) is not None
 
 
 def _counts(engine: RelationalEngine) -> bool:

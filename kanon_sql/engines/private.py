@@ -1,0 +1,101 @@
+"""Directories of this process alone, for what an engine puts on the disk besides tables: values as they are.
+
+An engine makes files with the mode that the process gives all of its files, which other users may often read. In a
+directory that its owner alone can open, from its first moment, no other user can read them, whatever their modes are.
+A directory is locked for as long as the process lives that made it; one that can be locked is of a process that was
+killed, and is removed by the next one that makes a directory there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import weakref
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["PrivateDirectory", "private_directory"]
+
+_TRIES = 5
+"""How often a directory is made: another process may take one that is not locked yet for a dead one's."""
+
+
+class PrivateDirectory:
+    """A directory with the mode 0700, which goes when it is closed, or else at the end of the process.
+
+    Args:
+        path: where it is.
+        lock: the descriptor that holds its lock.
+        removed: how many directories of processes that were killed were removed before.
+    """
+
+    def __init__(self, path: Path, lock: int, removed: int) -> None:
+        self.path = path
+        self.removed = removed
+        self._end = weakref.finalize(self, _end, path, lock, os.getpid())
+
+    def close(self) -> None:
+        """Remove it, unless something is in it: then another connection still uses it, and it goes at the end."""
+        with suppress(OSError):
+            self.path.rmdir()
+            self._end()
+
+
+def private_directory(parent: Path, prefix: str) -> PrivateDirectory | None:
+    """Make a directory that its owner alone can open, and remove those of processes that were killed.
+
+    Args:
+        parent: where.
+        prefix: what its name begins with.
+
+    Returns:
+        The directory; None where the operating system has no locks and no modes, or lets none be made there.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return None
+    try:
+        removed = _remove_dead(parent, prefix)
+        for _ in range(_TRIES):
+            path = parent / f"{prefix}{secrets.token_hex(4)}"
+            path.mkdir(0o700)
+            lock = None
+            try:
+                lock = os.open(path, os.O_RDONLY)
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if path.is_dir():
+                    return PrivateDirectory(path, lock, removed)
+            except (FileNotFoundError, BlockingIOError):  # taken for a dead one's
+                pass
+            if lock is not None:
+                os.close(lock)
+    except OSError:
+        return None
+    return None
+
+
+def _remove_dead(parent: Path, prefix: str) -> int:
+    """Remove the directories of processes that live no more; how many they were."""
+    import fcntl
+
+    name, removed = re.compile(re.escape(prefix) + "[0-9a-f]{8}"), 0
+    for path in [path for path in parent.iterdir() if name.fullmatch(path.name)]:
+        with suppress(OSError):  # it went just now, is in use, or is another user's
+            lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path)
+                removed += 1
+            finally:
+                os.close(lock)
+    return removed
+
+
+def _end(path: Path, lock: int, process: int) -> None:
+    if os.getpid() == process:  # not in a copy of it, which another one made of itself
+        shutil.rmtree(path, ignore_errors=True)
+    with suppress(OSError):
+        os.close(lock)

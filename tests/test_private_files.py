@@ -1,0 +1,166 @@
+"""What an engine puts on the disk besides tables holds values as they are: its owner alone can open it, and it goes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import kanon_sql
+from kanon_sql.engines.private import private_directory
+from kanon_sql.sql.statement import Statement
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes of files")
+
+SPILLS = "CREATE TEMPORARY TABLE large AS SELECT i, md5(CAST(i AS VARCHAR)) AS text FROM range(1000000) AS r (i)"
+
+CHILD = """
+import os, signal, sys
+import kanon_sql
+os.umask(0o022)
+engine = kanon_sql.connect(sys.argv[1])
+engine.connection.execute("SET memory_limit = '30MB'")
+engine.connection.execute("SET threads = 1")
+engine.connection.execute(sys.argv[2])
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+CHDB = """
+import os, sys
+from pathlib import Path
+os.umask(0o022)
+import kanon_sql
+from kanon_sql.sql.statement import Statement
+url = sys.argv[1]
+engine = kanon_sql.connect(url)
+engine.execute(Statement("test", "CREATE TABLE t ENGINE = MergeTree ORDER BY i AS SELECT 1 AS i"))
+root = Path(sys.argv[2])
+for path in root.rglob("t.sql"):
+    inside = [parent for parent in path.parents if parent.is_relative_to(root)]
+    print(any(parent.stat().st_mode & 0o077 == 0 for parent in inside))
+engine.close()
+"""
+
+
+@pytest.fixture(autouse=True)
+def usual_umask() -> Iterator[None]:
+    """Files that others may read, as most systems have it."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def spilled(engine: object) -> None:
+    for sql in ("SET memory_limit = '30MB'", "SET threads = 1", SPILLS):
+        engine.connection.execute(sql)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("database", ["clinic.duckdb", ":memory:"])
+def test_duckdb_spills_where_no_other_user_can_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = kanon_sql.connect(database)
+    (made,) = [path for path in tmp_path.iterdir() if path.is_dir()]
+    assert mode(made) == 0o700, "before anything is in it"
+    assert list(made.iterdir()) == []
+    spilled(first)
+    assert [path for path in tmp_path.iterdir() if path.is_dir()] == [made]
+    assert sum(path.stat().st_size for path in made.iterdir()) > 1_000_000
+    if database != ":memory:":
+        with kanon_sql.connect(database):  # it shares the database of this process, and what that spills to
+            assert [path for path in tmp_path.iterdir() if path.is_dir()] == [made]
+        assert made.exists()
+        assert first.fetch(Statement("test", "SELECT COUNT(*) FROM large"), 1) == [(1_000_000,)]
+    first.close()
+    assert not made.exists()
+
+
+def test_what_a_killed_process_spilled_goes_with_the_next_one_and_a_living_ones_stays(tmp_path: Path) -> None:
+    database = tmp_path / "clinic.duckdb"
+    with kanon_sql.connect(database) as engine:
+        engine.execute(Statement("test", "CREATE TABLE people AS SELECT 'a' AS q FROM range(4)"))
+    killed = subprocess.run([sys.executable, "-c", CHILD, str(database), SPILLS], timeout=60)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = [path for path in tmp_path.iterdir() if path.is_dir()]
+    assert mode(left) == 0o700
+    assert sum(path.stat().st_size for path in left.iterdir()) > 1_000_000
+    living = private_directory(tmp_path, ".clinic.duckdb.kanon-spill-")
+    assert living is not None
+    assert not left.exists()
+    assert living.removed == 1
+    (living.path / "values").touch()
+    foreign = tmp_path / ".clinic.duckdb.kanon-spill-mine"
+    foreign.mkdir()
+    spec = {"version": 1, "source": "people", "quasi_identifiers": {"q": None}, "privacy": [{"k_anonymity": 2}]}
+    with kanon_sql.connect(database) as engine:
+        assert not [
+            note for note in kanon_sql.check(engine, kanon_sql.Spec.from_dict(spec), "people").notes if "killed" in note
+        ]
+    assert foreign.exists()
+    assert (living.path / "values").exists()
+    living.close()
+    assert living.path.exists(), "something is in it"
+    (living.path / "values").unlink()
+    living.close()
+    assert not living.path.exists()
+
+
+def test_the_next_run_says_that_it_removed_what_was_spilled(tmp_path: Path) -> None:
+    database = tmp_path / "clinic.duckdb"
+    with kanon_sql.connect(database) as engine:
+        engine.execute(Statement("test", "CREATE TABLE people AS SELECT 'a' AS q FROM range(4)"))
+    left = tmp_path / ".clinic.duckdb.kanon-spill-0123abcd"
+    left.mkdir(0o700)
+    spec = {"version": 1, "source": "people", "quasi_identifiers": {"q": None}, "privacy": [{"k_anonymity": 2}]}
+    with kanon_sql.connect(database) as engine:
+        notes = kanon_sql.check(engine, kanon_sql.Spec.from_dict(spec), "people").notes
+    assert [note for note in notes if "killed" in note] == ["removed what a run that was killed had left on the disk"]
+    assert not left.exists()
+
+
+@pytest.mark.parametrize("at", ["", pytest.param("deep/clinic", marks=pytest.mark.slow)])
+def test_chdb_keeps_its_files_where_no_other_user_can_read(tmp_path: Path, at: str) -> None:
+    """In memory it writes files too; and a database that is made is its owner's, whatever modes chDB gives."""
+    pytest.importorskip("chdb")
+    tmp_path.chmod(0o755)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", CHDB, f"chdb://{tmp_path / at if at else ''}", str(tmp_path)],
+        capture_output=True, text=True, timeout=60, env={**os.environ, "TMPDIR": str(temporary)},
+    )  # fmt: skip
+    assert set(done.stdout.split()) == {"True"}, done.stderr
+    assert list(temporary.iterdir()) == []
+    if at:
+        assert mode(tmp_path / at) == 0o700
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are listed on Linux alone")
+def test_sqlites_temporary_files_have_no_name_and_are_its_owners(tmp_path: Path) -> None:
+    """SQLite makes them so by itself: this holds it to that."""
+    with kanon_sql.connect(f"sqlite:///{tmp_path / 'clinic.sqlite'}") as engine:
+        engine.execute(Statement("test", "PRAGMA temp.cache_size = 10"))
+        engine.execute(
+            Statement(
+                "test",
+                "CREATE TEMPORARY TABLE large AS WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r "
+                "WHERE i < 20000) SELECT i, hex(zeroblob(50)) AS text FROM r",
+            )
+        )
+        opened = {path.name: os.readlink(path) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()}
+        made = [name for name, target in opened.items() if "etilqs" in target]
+        assert made
+        for name in made:
+            assert opened[name].endswith("(deleted)")
+            assert mode(Path("/proc/self/fd") / name) & 0o077 == 0
