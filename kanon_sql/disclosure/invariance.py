@@ -15,6 +15,7 @@ from kanon_sql.hierarchies import (
     refuse_mixed_forms,
     refuse_several_texts,
     refuse_split_labels,
+    shown_keys,
 )
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Relation
@@ -173,7 +174,7 @@ def _measured(
     row = workspace.row(
         "disclosure/invariance",
         tables=[relation for relation, _, _ in tables],
-        keys=[[exact_value(columns[name], "checked") for name in spec.quasi_identifiers] for _, columns, _ in tables],
+        keys=[shown_keys([columns[name] for name in spec.quasi_identifiers], "checked") for _, columns, _ in tables],
         persons=[exact_value(columns[asked.person], "checked") for _, columns, _ in tables],
         values=[exact_value(columns[attribute], "checked") for _, columns, _ in tables],
         m=asked.m,

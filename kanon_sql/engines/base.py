@@ -29,6 +29,7 @@ __all__ = [
     "Row",
     "Running",
     "Scratch",
+    "Spelled",
     "Texts",
 ]
 
@@ -51,6 +52,9 @@ Texts = Literal["one", "several", "items"]
 """How a value is written: in ``one`` way, which no other value has; or equal values in ``several`` ways, such as 1 day
 and 24 hours; or as a list of ``items``, of which two values may have some in common."""
 
+Spelled = Literal["digits", "zero"]
+"""What a reader sees of equal numbers: how many ``digits`` each was written with, or the sign of a ``zero``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -64,6 +68,7 @@ class Column:
         texts: how a value is written, where that does not follow from the kind.
         labels: what an enumeration lists, in the order of its type; empty where only a query orders its values by
             that; None for every other type.
+        spelled: what a reader sees of equal numbers, where that does not follow from the kind.
     """
 
     name: str
@@ -72,6 +77,12 @@ class Column:
     scale: int | None = None
     texts: Texts | None = None
     labels: tuple[str, ...] | None = None
+    spelled: Spelled | None = None
+
+    @property
+    def varies(self) -> Spelled | None:
+        """What a reader sees of equal numbers: of binary fractions, the sign of zero."""
+        return self.spelled or ("zero" if self.kind == "float" else None)
 
     @property
     def written(self) -> Texts:

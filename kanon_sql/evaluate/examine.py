@@ -29,7 +29,7 @@ from kanon_sql.evaluate.examination import (
 )
 from kanon_sql.evaluate.label_widths import LabelWidths, judge_widths
 from kanon_sql.frequency import LabelSizes, ValueFacts, text_of
-from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends
+from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends, shown_keys
 from kanon_sql.models import PrivacyModel
 from kanon_sql.sql import Relation, Sql, identifier, literal, relation, render
 
@@ -181,7 +181,7 @@ def counted_classes(
     if not spares or workspace.mode == "inline" or not quasi_identifiers:
         return None
     target = workspace.table("counted")
-    keys = [exact_value(columns[name], "checked") for name in quasi_identifiers]
+    keys = shown_keys([columns[name] for name in quasi_identifiers], "checked")
     workspace.execute("evaluate/examine/counted", target=target, table=table, keys=keys)
     return target
 
@@ -237,17 +237,14 @@ def failing_classes(workspace: Workspace, subject: Subject, models: Sequence[Pri
             conditions=conditions(own),
             most=most,
         )
-        columns = [*over.quasi_identifiers, _ROWS, *range(len(own))]
+        keys = len(frames.key_names)
         for row in rows:
-            cells = dict(zip(columns, row, strict=True))
-            values = {name: None if cells[name] is None else str(cells[name]) for name in over.quasi_identifiers}
-            violated = [model.label for position, model in enumerate(own) if cells[position]]
-            found.append(Failing(values, int(cells[_ROWS]), violated))
+            # Behind the values may stand how they are written.
+            cells = zip(over.quasi_identifiers, row[:keys], strict=False)
+            values = {name: None if cell is None else str(cell) for name, cell in cells}
+            violated = [model.label for model, flag in zip(own, row[keys + 1 :], strict=True) if flag]
+            found.append(Failing(values, int(row[keys]), violated))
     return found
-
-
-_ROWS = -1
-"""Stands for the column of rows beside columns that have a user's names, and flags that have numbers."""
 
 
 def _over(subject: Subject, names: tuple[str, ...] | None) -> Subject:
@@ -288,7 +285,7 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
             class within one frame, so it is given where there is one only, and that is sorted by classes.
     """
     columns, unit = subject.columns, subject.unit
-    keys = [exact_value(columns[name], "checked") for name in subject.quasi_identifiers]
+    keys = shown_keys([columns[name] for name in subject.quasi_identifiers], "checked")
     key_names = [f"q{index}" for index, _ in enumerate(keys)]
     shared: dict[str, Any] = {
         "table": subject.table,
@@ -338,12 +335,12 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
 
 def _counted_keys(subject: Subject, key_names: Sequence[str]) -> list[Sql]:
     """The columns of counted classes, texts exactly again: how a scratch table compares them is its engine's to say."""
-    columns = (subject.columns[name] for name in subject.quasi_identifiers)
+    kinds = dict(zip(key_names, (subject.columns[name] for name in subject.quasi_identifiers), strict=False))
     return [
-        exact_value(replace(column, name=key), "checked")
-        if column.kind in ("text", "other")
+        exact_value(replace(kinds[key], name=key), "checked")
+        if key in kinds and kinds[key].kind in ("text", "other")
         else Sql(f"checked.{identifier(key)}")
-        for column, key in zip(columns, key_names, strict=True)
+        for key in key_names
     ]
 
 
@@ -351,7 +348,8 @@ def _widths(subject: Subject, key_names: Sequence[str]) -> LabelWidths:
     """How wide the labels of a table are."""
     known = subject.label_sizes
     assert known is not None, "they are looked for where a requirement asks for them"
-    named = [(name, key) for name, key in zip(subject.quasi_identifiers, key_names, strict=True) if name in known.sizes]
+    keys = dict(zip(subject.quasi_identifiers, key_names, strict=False))
+    named = [(name, key) for name, key in keys.items() if name in known.sizes]
     labels = [text_of(subject.columns[name], identifier(key)) for name, key in named]
     return LabelWidths(labels, [known.sizes[name] for name, _ in named], literal(0.0), known.domain)
 

@@ -18,6 +18,7 @@ from kanon_sql.hierarchies.exact import (
     refuse_blank_ends,
     refuse_mixed_forms,
     refuse_several_texts,
+    shown_keys,
 )
 from kanon_sql.hierarchies.files import (
     TOP,
@@ -72,6 +73,7 @@ __all__ = [
     "refuse_split_labels",
     "refuse_untrue_columns",
     "rule_labels",
+    "shown_keys",
     "split_labels",
     "survey",
     "value_text",

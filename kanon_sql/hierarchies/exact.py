@@ -12,9 +12,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.sql import Relation, Sql, exact_float, exact_padded, exact_text, exact_time, identifier, slot
+from kanon_sql.sql import Relation, Sql, exact_float, exact_padded, exact_text, exact_time, identifier, render, slot
 
-__all__ = ["exact_texts", "exact_value", "forms_of", "refuse_blank_ends", "refuse_mixed_forms", "refuse_several_texts"]
+__all__ = [
+    "exact_texts",
+    "exact_value",
+    "forms_of",
+    "refuse_blank_ends",
+    "refuse_mixed_forms",
+    "refuse_several_texts",
+    "shown_keys",
+]
 
 
 def refuse_blank_ends(workspace: Workspace, table: Relation, texts: Iterable[Sql], what: str) -> None:
@@ -180,6 +188,32 @@ def exact_value(column: Column, table: str) -> Sql:
     if column.kind in ("date", "timestamp", "moment"):
         return exact_time(name, day=column.kind == "date")
     return exact_float(name) if column.kind == "float" else name
+
+
+def shown_keys(columns: Sequence[Column], table: str) -> list[Sql]:
+    """What makes the classes of a table as it stands: the columns exactly, and then what a reader sees besides.
+
+    A reader sees whether a row has 1.0 or 1.00, or 0 or -0, which are equal numbers: as one class they would look
+    larger than they are. Values that are counted, such as sensitive ones, are counted as numbers all the same: there
+    the coarser view is the careful one.
+
+    Args:
+        columns: those that classes are made by.
+        table: its alias.
+
+    Returns:
+        :func:`exact_value` of each column, and one more expression for each whose equal numbers may look different.
+    """
+    seen = [
+        render(
+            "hierarchies/spelling",
+            value=Sql(f"{identifier(table)}.{identifier(column.name)}"),
+            of_zero=column.varies == "zero",
+        )
+        for column in columns
+        if column.varies is not None
+    ]
+    return [*(exact_value(column, table) for column in columns), *seen]
 
 
 def refuse_several_texts(columns: Mapping[str, Column], names: Iterable[str | None], why: str) -> None:

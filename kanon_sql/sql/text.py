@@ -44,7 +44,7 @@ __all__ = [
 ANY_RUN = "kanon_00000000_"
 """Stands for what a run's scratch names begin with while a statement is compiled."""
 
-MARKS = ("number", "time", "day", "fraction", "scaled", "unscaled", "draw", "sorted", "padded")
+MARKS = ("number", "time", "day", "fraction", "scaled", "unscaled", "draw", "sorted", "padded", "shown")
 """Collations that no engine has: a template marks with them what some dialects write in another way."""
 
 

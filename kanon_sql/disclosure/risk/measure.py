@@ -11,7 +11,7 @@ from kanon_sql.disclosure.risk.dankar import ESTIMATORS
 from kanon_sql.disclosure.risk.histogram import Histogram
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.evaluate import Frames, classes
-from kanon_sql.hierarchies import exact_value
+from kanon_sql.hierarchies import exact_value, shown_keys
 from kanon_sql.models import PrivacyModel
 from kanon_sql.sql import Relation, Sql, identifier, render
 
@@ -40,33 +40,45 @@ class RiskFrames:
 
     @property
     def keys(self) -> list[Sql]:
-        """The columns as they are compared, over the alias ``checked``."""
-        return [exact_value(column, "checked") for column in self.columns]
+        """The columns as they are compared, over the alias ``checked``, and then what a reader sees besides."""
+        return shown_keys(self.columns, "checked")
 
     @property
     def key_names(self) -> list[str]:
         """What they are called inside the statements: ``q0``, ``q1``, ..."""
-        return [f"q{position}" for position, _ in enumerate(self.columns)]
+        return [f"q{position}" for position, _ in enumerate(self.keys)]
+
+    def names_of(self, positions: Columns) -> list[str]:
+        """What is compared of some of the columns."""
+        seen = (position for position, column in enumerate(self.columns) if column.varies is not None)
+        besides = {position: f"q{len(self.columns) + number}" for number, position in enumerate(seen)}
+        return [f"q{position}" for position in positions] + [besides[item] for item in positions if item in besides]
 
     @property
     def person(self) -> Sql | None:
         """The unit as it is compared."""
         return None if self.unit is None else exact_value(self.unit, "checked")
 
-    def classes(self) -> Sql:
-        """The classes, one row each: ``k0``, ..., ``class_rows`` and ``class_size``."""
+    def classes(self, *, of_values: bool = False) -> Sql:
+        """The classes, one row each: ``k0``, ..., ``class_rows`` and ``class_size``.
+
+        Args:
+            of_values: however equal numbers are written, as classes of two tables are compared.
+        """
+        whole = len(self.columns) if of_values else None
+        keys, key_names = self.keys[:whole], self.key_names[:whole]
         rows = render(
             "evaluate/examine/rows",
             table=self.table,
-            keys=self.keys,
-            key_names=self.key_names,
+            keys=keys,
+            key_names=key_names,
             value=None,
             unit=self.person,
             where=None,
             counted=False,
         )
         counting = "rows" if self.unit is None else "unit"
-        return classes(Frames(rows, {}, counting, [identifier(name) for name in self.key_names]), [])
+        return classes(Frames(rows, {}, counting, [identifier(name) for name in key_names]), [])
 
 
 def histogram_of(workspace: Workspace, frames: RiskFrames) -> Histogram:
@@ -106,8 +118,8 @@ def population_matches(workspace: Workspace, frames: RiskFrames, population: Ris
     """
     row = workspace.row(
         "disclosure/risk/population",
-        classes=frames.classes(),
-        population=population.classes(),
+        classes=frames.classes(of_values=True),
+        population=population.classes(of_values=True),
         keys=[f"k{position}" for position, _ in enumerate(frames.columns)],
         tables=[frames.table, population.table],
         most=most,
@@ -142,7 +154,7 @@ def combination_measures(
             keys=frames.keys,
             key_names=frames.key_names,
             unit=frames.person,
-            combinations=[[frames.key_names[position] for position in columns] for columns in chunk],
+            combinations=[frames.names_of(columns) for columns in chunk],
         )
         refuse_incomplete("disclosure/risk/combinations", len(rows), len(chunk), "combinations of columns")
         (there,) = (row[-1] for row in rows if not int(row[0]))

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 from kanon_sql.engines.backends import postgres_catalog as catalog
 from kanon_sql.engines.backends import postgres_rights
 from kanon_sql.engines.backends.base import Backend, Found
-from kanon_sql.engines.base import NO_MEMORY, NO_SPACE, Capabilities, Column, Estimate, Kind, Row, Running, Texts
+from kanon_sql.engines.base import (
+    NO_MEMORY,
+    NO_SPACE,
+    Capabilities,
+    Column,
+    Estimate,
+    Kind,
+    Row,
+    Running,
+    Spelled,
+    Texts,
+)
 from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.said import without_values
 from kanon_sql.errors import DatabaseError, SpecError
@@ -500,7 +511,9 @@ def _column(
     """A column by its type's name and number."""
     if number in _KINDS:
         kind = _KINDS[number]
-        return Column(name, shown, kind, texts="several" if shown == _PADDED else "one")
+        # Without digits of its own, a numeric keeps those of each value.
+        spelled: Spelled | None = "digits" if kind == "decimal" and "(" not in shown else None
+        return Column(name, shown, kind, texts="several" if shown == _PADDED else "one", spelled=spelled)
     kind, texts = told.get(number, ("ambiguous", "several"))
     return Column(name, shown, kind, texts=texts, labels=labels.get(number))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from kanon_sql.engines.backends.base import Backend, Found
-from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Kind, Texts
+from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Kind, Spelled, Texts
 from kanon_sql.engines.said import without_values
 from kanon_sql.engines.session import NO_TABLE
 from kanon_sql.sql import WITHOUT_JSON, Statement, affinity, dialect_named
@@ -154,6 +154,7 @@ class SQLiteBackend(Backend):
         # SQLite has no hash: it calls the standard library's by itself, without a line of ours in between.
         driver.create_function("kanon_keyed", 3, digest, deterministic=True)
         driver.create_function("kanon_draw", 1, _draw, deterministic=True)
+        driver.create_function("kanon_shown", 1, str, deterministic=True)
 
     def restore(self, engine: RelationalEngine) -> None:
         """Set the session back to what its owner had."""
@@ -320,7 +321,8 @@ def _column(name: str, declared: str) -> Column:
     scale = re.search(r"\(\s*\d+\s*,\s*(\d+)\s*\)", declared) if kind == "decimal" else None
     # A column holds what is stored, and one form of it; but of JSON the values are more than their texts.
     texts: Texts = "items" if "JSON" in declared.upper() else "one"
-    return Column(name, declared, kind, None if scale is None else int(scale[1]), texts)
+    spelled: Spelled | None = "zero" if kind == "other" else None  # of any value, a binary fraction too
+    return Column(name, declared, kind, None if scale is None else int(scale[1]), texts, spelled=spelled)
 
 
 def _ln(number: float | None) -> float | None:

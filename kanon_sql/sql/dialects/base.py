@@ -124,6 +124,10 @@ class Dialect(ABC):
         """Text by which windows sort and compare, equal where the text is, whatever a session says of sorting."""
         return self.exact(text)
 
+    def shown(self, text: exp.Expr) -> exp.Expr:
+        """A number as text (a CAST in DuckDB) in which a reader would tell 0 from -0."""
+        return text
+
     def exact_padded(self, text: exp.Expr) -> exp.Expr:
         """Text of a type whose values may end with blanks that casts take off, with these blanks."""
         return self.exact(text)
@@ -140,6 +144,7 @@ class Dialect(ABC):
             "draw": self.draw,
             "sorted": self.sort_key,
             "padded": self.exact_padded,
+            "shown": self.shown,
         }
         return by.get(collate.expression.name, self.exact)(collate.this.copy())
 

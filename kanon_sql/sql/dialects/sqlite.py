@@ -79,6 +79,10 @@ class SQLite(Dialect):
         """By a function that the connection is given, since SQLite has no digest."""
         return called("kanon_draw", text)
 
+    def shown(self, text: exp.Expr) -> exp.Expr:
+        """By a function that the connection is given: SQLite writes -0.0 as 0.0, and gives readers -0.0."""
+        return called("kanon_shown", text.unnest().this)
+
     def unmark(self, table: Sequence[str], run_id: str) -> str:
         """The index that is the mark is dropped."""
         return f"DROP INDEX IF EXISTS {self.relation([*table[:-1], mark_text(run_id)])}"
