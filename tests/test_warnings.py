@@ -448,6 +448,19 @@ def test_uneven_suppression_is_told_from_a_set_that_has_the_labels(
     assert found.figures == pytest.approx({"largest_share": 1.0, "share_of_all": 40 / 340})
 
 
+@pytest.mark.parametrize("recoding", ["full_domain", "local"])
+def test_uneven_suppression_is_told_by_the_highest_level_with_several_labels(database: Database, recoding: str) -> None:
+    """Below the top all values are under one label, by the tree's words or since no row has another one."""
+    uneven(database, 12)
+    tree = {"place": {"here": {"west": ["11"], "east": ["21"]}, "there": ["99"]}}
+    held = {"zip": {"tree": tree, "maximum_level": 0}, "age": {"intervals": [10, 1000], "maximum_level": 0}}
+    found = the(kanon_sql.plan(database.engine, spec(quasi_identifiers=held, recoding=recoding)), "uneven_suppression")
+    # East lost 12 of its 60 rows, and those of ages from 40 on, a group of 12, are all lost.
+    assert found.columns == ["age", "zip"]
+    assert found.figures == pytest.approx({"largest_share": 1.0, "share_of_all": 12 / 360})
+    assert "age (100.0 %), zip (20.0 %)" in found.message
+
+
 # --- What becomes of them ------------------------------------------------------------------------
 
 
