@@ -13,7 +13,7 @@ Nothing here shares a line with the package. A row is a dictionary with its numb
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
@@ -139,8 +139,16 @@ class Growing:
         ]
 
     def waits_at(self, node: Node) -> int:
-        """How many rows would wait for others."""
-        return len(self.waiting) - len(self.held()) - len(self.addable(node))
+        """How many rows would wait: for others, or since they are held."""
+        return len(self.waiting) - len(self.addable(node))
+
+    def classes(self, numbers: Iterable[int]) -> dict[str, float | None]:
+        """How many classes some rows make, and their rows; empty for none."""
+        sizes = Counter(labels(self.rows[number], self.node) for number in numbers).values()
+        if not sizes:
+            return {}
+        average = sum(sizes) / len(sizes)
+        return {"count": len(sizes), "smallest": min(sizes), "average": average, "largest": max(sizes)}
 
     def fitting(self) -> list[Node]:
         """The levels at or above those of the release at which few enough rows wait."""

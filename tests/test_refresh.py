@@ -101,7 +101,10 @@ def test_a_class_appears_with_k_rows_that_no_reader_has_seen(
     result = kanon_sql.refresh(engine, spec())
     assert released(connection) == {"aa*": 4, "bb*": 7, "cc*": 3}
     assert result.message == "added 6 rows, verified by themselves for 3-anonymity; 2 rows wait"
-    assert result.classes == {"count": 2, "smallest": 3, "average": 3.0, "largest": 3}
+    assert result.refresh is not None
+    assert result.refresh["added_classes"] == {"count": 2, "smallest": 3, "average": 3.0, "largest": 3}
+    assert result.refresh["added_achieved"]["k_anonymity"]["k"] == 3
+    assert result.classes == result.achieved == {}  # the release was not looked at as a whole
     visits(connection, 3, "a")
     kanon_sql.refresh(engine, spec())
     assert released(connection)["aa*"] == 7

@@ -184,7 +184,8 @@ class Clinic:
         removed = growing.leave(leaving, seen)
         growing.take(new)
         if not new and not leaving:
-            assert result.message == "nothing was changed: there are no new rows"
+            assert result.message.startswith("nothing was changed: there are no new rows")
+            assert facts["drift"] == (len(growing.waiting) > growing.most_waiting)
             assert seen == growing.versions[-1]
             return
         held, drifts = len(growing.held()), growing.waits_at(before) > growing.most_waiting
@@ -198,6 +199,10 @@ class Clinic:
         growing.see(seen)
         assert (facts["added"], facts["removed"], facts["held"]) == (len(added), removed, held)
         assert facts["drift"] == drifts
+        assert facts["added_classes"] == pytest.approx(growing.classes(added))
+        whole = facts["verified"] == "the whole release"
+        assert result.classes == (pytest.approx(growing.classes(growing.standing())) if whole else {})
+        assert ("suppression.limit allows" in result.message) == (len(growing.waiting) > growing.most_waiting)
         assert facts["waiting"] == len(growing.waiting)
         assert (result.rows["source"], result.rows["released"]) == (growing.in_source, len(seen))
         assert facts["retired"] == len(growing.gone - growing.left)

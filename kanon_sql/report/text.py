@@ -163,15 +163,20 @@ def _summary(result: Result) -> Iterable[tuple[str, str]]:
         yield "masked", f"{plural(rows['masked'], 'suppressed row')} kept, every quasi-identifier at its top"
     if "persons" in rows:
         yield "persons", f"{number(rows['persons'])} in the source"
-    if classes.get("count"):
-        sizes = ", ".join(
-            f"{name} {metric(value) if name == 'average' else number(int(value))}"
-            for name in ("smallest", "average", "largest")
-            if (value := classes.get(name))
-        )
-        yield "classes", f"{number(int(classes['count'] or 0))}: {sizes}"
-    elif classes:
-        yield "classes", "none"
+    if classes:
+        yield "classes", _classes(classes)
+
+
+def _classes(classes: Mapping[str, int | float | None]) -> str:
+    """How many there are, and how large."""
+    if not classes.get("count"):
+        return "none"
+    sizes = ", ".join(
+        f"{name} {metric(value) if name == 'average' else number(int(value))}"
+        for name in ("smallest", "average", "largest")
+        if (value := classes.get(name))
+    )
+    return f"{number(int(classes['count'] or 0))}: {sizes}"
 
 
 def _recoding(recoding: Mapping[str, Any], names: Mapping[str, Sequence[str]] | None) -> RenderableType:
@@ -255,6 +260,10 @@ def _refresh(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     if found["left"]:
         yield "left", f"{plural(found['left'], 'row')}; {number(found['removed'])} were taken out of the release"
     yield "added", f"{plural(found['added'], 'row')}; verified: {found['verified']}"
+    if found["added_classes"]:
+        yield "classes added", _classes(found["added_classes"])
+        reaches = (f"{shown(str(item['requirement']))}: {reached(item)}" for item in found["added_achieved"].values())
+        yield "they reach", "; ".join(reaches)
     yield "waiting", f"{plural(found['waiting'], 'row')}, of which {number(found['held'])} are held"
     if found["retired"]:
         yield "retired", plural(found["retired"], "row")

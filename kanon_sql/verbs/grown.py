@@ -22,7 +22,7 @@ from kanon_sql.release import (
     written_release,
 )
 from kanon_sql.sql import Relation
-from kanon_sql.verbs.growth import Found, Growth, at_node, coarser_node, left_out
+from kanon_sql.verbs.growth import Found, Growth, at_node, coarser_node, waiting
 from kanon_sql.verbs.released import choice_of, manifest_of
 from kanon_sql.verbs.result import Cost, Result, Warned
 from kanon_sql.verbs.warnings import failed_by, warnings_of_release
@@ -39,7 +39,7 @@ def grown(workspace: Workspace, growth: Growth) -> Result:
     """
     engine, report = workspace.engine, workspace.report
     with searched(engine, at_node(growth, growth.node), report) as found:
-        drifts = left_out(found) > growth.most_waiting
+        drifts = waiting(growth, found) > growth.most_waiting
         if not drifts or growth.policy == "hold":
             return _grown(growth, found, drifts=drifts, looked_for=False)
     coarser = coarser_node(workspace, growth)
@@ -75,7 +75,7 @@ def _changed(
     added = 0 if written is None else written.rows
     removed = 0 if growth.departures is None else growth.departures.removed_rows
     node = found.node if isinstance(found, Chosen) else growth.node
-    waiting = left_out(found) + growth.day.held
+    still = waiting(growth, found)
     published = state.rows["published"] + added - removed
     after = state.after(
         workspace.run_id,
@@ -88,14 +88,15 @@ def _changed(
         rows={
             "source": growth.source_rows,
             "published": published,
-            "waiting": waiting,
-            "retired": growth.source_rows - published - waiting,
+            "waiting": still,
+            "retired": growth.source_rows - published - still,
         },
     )
     result = _result(growth, found, written, after, warned, drifts=drifts, looked_for=looked_for)
     if (why := failed_by(spec, warned, on_any=growth.fail_on_warning)) is not None:
         return replace(result, verdict="fail", message=f"nothing was changed: {why}")
     coarser = None if node == growth.node else coarser_labels(workspace, spec, state, growth.columns, node)
+    examined: list[Examination] = []
     growing = Growing(
         spec=spec,
         columns=growth.columns,
@@ -106,15 +107,24 @@ def _changed(
         written=None if written is None else written.table,
         departures=growth.departures,
         coarser=coarser,
-        examine=lambda table: _examine(growth, found, table),
+        examine=lambda table: examined.append(_examine(growth, found, table)),
         examine_all=growth.verify_all,
     )
     manifest = manifest_of(spec, workspace, result)
     grow(workspace, growing, manifest)
-    return replace(result, manifest=manifest)
+    result = replace(result, manifest=manifest)
+    if not examined or spec.unit is not None:
+        return result
+    (whole,) = examined
+    return replace(
+        result,
+        classes=whole.classes_dict(),
+        class_sizes=whole.sizes_list(),
+        achieved=whole.achieved_dict(),
+    )
 
 
-def _examine(growth: Growth, found: Found, table: Relation) -> None:
+def _examine(growth: Growth, found: Found, table: Relation) -> Examination:
     """Look at the whole release as at any written table.
 
     Raises:
@@ -129,6 +139,7 @@ def _examine(growth: Growth, found: Found, table: Relation) -> None:
     if growth.spec.unit is None and not examination.passed:
         failing = ", ".join(item.model.label for item in examination.achieved if item.violating_classes)
         raise VerificationError(f"verification: the release would not satisfy {failing}; nothing was changed")
+    return examination
 
 
 def _result(
@@ -151,6 +162,8 @@ def _result(
     if growth.departures is not None:
         message += f"; took {rows_in_words(removed)} out"
     message += f"; {rows_in_words(after.rows['waiting'])} wait"
+    if after.rows["waiting"] > growth.most_waiting:
+        message += f", and suppression.limit allows {growth.most_waiting:,}"
     coarsened = after.node != state.node
     return Result(
         verb="refresh",
@@ -163,9 +176,8 @@ def _result(
             "released": after.rows["published"],
             "suppressed": after.rows["source"] - after.rows["published"],
         },
-        classes={} if examination is None else examination.classes_dict(),
-        class_sizes=[] if examination is None else examination.sizes_list(),
-        achieved={} if examination is None else examination.achieved_dict(),
+        classes={},
+        achieved={},
         metrics={},
         search=None,
         cost=Cost(),
@@ -180,6 +192,8 @@ def _result(
             "taken": growth.new_rows,
             "left": growth.leaving,
             "added": added,
+            "added_classes": {} if examination is None else examination.classes_dict(),
+            "added_achieved": {} if examination is None else examination.achieved_dict(),
             "removed": removed,
             "waiting": after.rows["waiting"],
             "held": growth.day.held,
@@ -208,7 +222,9 @@ def _notes(growth: Growth, after: State, *, drifts: bool, coarsened: bool, looke
         notes.append(f"on_drift: {policy}: {most}; the release was made coarser, to the best levels for {of}")
     elif drifts and looked_for:
         why = "at no levels above would few enough wait"
-        if not growth.stands_anywhere:
+        if growth.day.held > growth.most_waiting:
+            why = f"{rows_in_words(growth.day.held)} are held at any levels"
+        elif not growth.stands_anywhere:
             why = "at none of the best levels above would few enough wait and what is released satisfy"
         notes.append(f"on_drift: {policy}: {most}; {why}, and the levels are kept")
     elif drifts:

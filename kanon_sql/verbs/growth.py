@@ -12,7 +12,7 @@ from kanon_sql.release import Day, Departures, State, Taken, protects_values, st
 from kanon_sql.search import Node
 from kanon_sql.spec import QuasiIdentifier, Spec
 
-__all__ = ["Found", "Growth", "at_node", "coarser_node", "left_out"]
+__all__ = ["Found", "Growth", "at_node", "coarser_node", "waiting"]
 
 MOST_SEARCHED = 8
 """So many of the best levels are tried, for the rows that wait and for those that stand."""
@@ -94,8 +94,12 @@ class Growth:
         return self.spec.unit is None or not protects_values(self.spec)
 
 
-def left_out(found: Found) -> int:
-    """How many rows would wait for others; those that are held wait at any levels."""
+def waiting(growth: Growth, found: Found) -> int:
+    """How many rows would wait: for others, or, being held, at any levels."""
+    return _left_out(found) + growth.day.held
+
+
+def _left_out(found: Found) -> int:
     return found.rows()["suppressed"]
 
 
@@ -120,16 +124,20 @@ def coarser_node(workspace: Workspace, growth: Growth) -> Node | None:
 
     def fits(node: Node) -> bool:
         with searched(workspace.engine, at_node(growth, node), workspace.report) as found:
-            few = left_out(found) <= growth.most_waiting
+            few = waiting(growth, found) <= growth.most_waiting
         return few and stands(node)
+
+    others = growth.most_waiting - growth.day.held
+    if others < 0:
+        return None  # those that are held are too many already, at any levels
 
     if growth.policy == "research":
         among = "among those at which few enough rows wait"
         node = _best(workspace, _at(growth, growth.node, None), among, fits)
         if node is not None:
             return node
-    # The limit of this search is how many rows may wait, so that they do not have to be counted again.
-    limited = _at(growth, growth.node, None, suppression=_limit(growth.spec, growth.most_waiting))
+    # The limit of this search is how many rows may wait besides, so that they do not have to be counted again.
+    limited = _at(growth, growth.node, None, suppression=_limit(growth.spec, others))
     among = "among those at which what is released satisfies"
     return _best(workspace, limited.over_rows(growth.day.table.parts), among, stands)
 
@@ -166,7 +174,7 @@ def _stands(workspace: Workspace, growth: Growth) -> Callable[[Node], bool]:
         asked = at_node(growth, node)
         by_batch = asked.model_copy(update={"quasi_identifiers": {**asked.quasi_identifiers, **fixed}})
         with searched(workspace.engine, by_batch.over_rows(table.parts), workspace.report) as found:
-            return left_out(found) == 0
+            return _left_out(found) == 0
 
     return stands
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import SpecError
+from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import explained_if_missing, plain_source_of
 from kanon_sql.objects import accepts_objects
 from kanon_sql.release import (
@@ -217,10 +218,13 @@ def _named(state: State, columns: Mapping[str, Column], watermark: str | None) -
 def _unchanged(spec: Spec, state: State, why: str) -> Result:
     """The result of a run that had nothing to do."""
     rows = state.rows
+    most = spec.suppression.max_rows(rows["source"])
+    drifts = rows["waiting"] > most
+    above = f"; {rows_in_words(rows['waiting'])} wait, and suppression.limit allows {most:,}" if drifts else ""
     return Result(
         verb="refresh",
         verdict="pass",
-        message=f"nothing was changed: {why}",
+        message=f"nothing was changed: {why}{above}",
         release=".".join(state.release),
         node=state.node,
         rows={
@@ -238,12 +242,14 @@ def _unchanged(spec: Spec, state: State, why: str) -> Result:
             "taken": 0,
             "left": 0,
             "added": 0,
+            "added_classes": {},
+            "added_achieved": {},
             "removed": 0,
             "waiting": rows["waiting"],
             "held": 0,
             "retired": rows["retired"],
             "on_drift": "hold" if spec.increments is None else spec.increments.on_drift,
-            "drift": False,
+            "drift": drifts,
             "levels": "kept",
             "verified": "nothing",
         },

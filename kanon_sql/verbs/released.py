@@ -74,7 +74,7 @@ def manifest_of(
         "intervals": result.to_dict()["intervals"],
         "recoding": result.to_dict()["recoding"],
         "rows": dict(result.rows),
-        "classes": dict(result.classes) if result.refresh is None else {},  # a refresh looks at those that it adds
+        "classes": dict(result.classes),
         "achieved": {key: dict(value) for key, value in result.achieved.items()},
         "metrics": dict(result.metrics),
         "search": result.to_dict()["search"],
