@@ -260,6 +260,7 @@ def test_a_written_top_of_a_tree_is_kept_and_adds_no_level(below: Any) -> None:
     assert isinstance(written.hierarchy, TreeHierarchy)
     assert isinstance(plain.hierarchy, TreeHierarchy)
     assert written.hierarchy.rows() == plain.hierarchy.rows()
+    assert written.hierarchy.written_rows() == [(*row, "*") for row in plain.hierarchy.written_rows()]
     assert written.height_hint == plain.height_hint
     assert written.to_dict()["tree"] == {"*": below}
     assert column(tree=written.to_dict()["tree"]) == written

@@ -78,7 +78,7 @@ def loaded_rows(workspace: Workspace, spec: Origin, sites: Sequence[Site]) -> di
             if isinstance(hierarchy, FileHierarchy):
                 given = with_top(read_hierarchy(spec.resolve(hierarchy.path), several=site.several))
             elif isinstance(hierarchy, TreeHierarchy):
-                given = with_top(hierarchy.rows())
+                given = with_top(hierarchy.written_rows())
             else:
                 continue
             domain = workspace.table(f"domain{site.suffix}")

@@ -78,7 +78,7 @@ def _rows(spec: Spec, lookup: Lookup) -> Sequence[Sequence[str]]:
     """The rows of a hierarchy that is a file or a tree: the value, then a label per level."""
     hierarchy = lookup.quasi_identifier.hierarchy
     if isinstance(hierarchy, TreeHierarchy):
-        return with_top(hierarchy.rows())
+        return with_top(hierarchy.written_rows())
     assert isinstance(hierarchy, FileHierarchy)
     return with_top(read_hierarchy(spec.resolve(hierarchy.path)))
 

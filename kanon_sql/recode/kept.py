@@ -137,7 +137,7 @@ def _hierarchy(spec: Spec, column: QuasiIdentifier) -> dict[str, Any]:
     if isinstance(hierarchy, FileHierarchy):
         content = with_top(read_hierarchy(spec.resolve(hierarchy.path)))
     elif isinstance(hierarchy, TreeHierarchy):
-        content = with_top(hierarchy.rows())
+        content = with_top(hierarchy.written_rows())
     limits = {"minimum_level": column.minimum_level, "maximum_level": column.maximum_level}
     return {"kind": next(iter(said), "values"), "sha256": sha256(content), **limits}
 

@@ -165,7 +165,9 @@ def digest_of(spec: Spec, quasi_identifier: QuasiIdentifier) -> str:
     said: Any
     if isinstance(hierarchy, FileHierarchy | TreeHierarchy):
         rows = (
-            hierarchy.rows() if isinstance(hierarchy, TreeHierarchy) else read_hierarchy(spec.resolve(hierarchy.path))
+            hierarchy.written_rows()
+            if isinstance(hierarchy, TreeHierarchy)
+            else read_hierarchy(spec.resolve(hierarchy.path))
         )
         said = sorted(with_top(rows))
     else:

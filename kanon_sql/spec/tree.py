@@ -37,6 +37,10 @@ class TreeHierarchy:
         longest = max(map(len, found))
         return [path + (path[-1],) * (longest - len(path)) for path in found]
 
+    def written_rows(self) -> list[tuple[str, ...]]:
+        """The rows, with ``*`` where it is written: a label that all rows share is below it then, and not the top."""
+        return [(*row, _TOP) if _TOP in self.tree else row for row in self.rows()]
+
     def written(self) -> dict[str, Any]:
         """The tree as JSON: mappings, with a list where there are only domain values."""
         return {label: _written(below) for label, below in self.tree.items()}

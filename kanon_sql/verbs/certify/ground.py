@@ -242,7 +242,7 @@ def _attribute(book: Book, spec: Spec, column: Column, index: int, vectors: Rela
         return Attribute(index, column, item, height, top_label, None, values, table, different, int(rows))
     if isinstance(hierarchy, FileHierarchy | TreeHierarchy):
         given = read_hierarchy(spec.resolve(hierarchy.path)) if isinstance(hierarchy, FileHierarchy) else None
-        labels = with_top(hierarchy.rows() if given is None else given)  # type: ignore[union-attr]
+        labels = with_top(hierarchy.written_rows() if given is None else given)  # type: ignore[union-attr]
         height = len(labels[0]) - 1
         if not height:  # one label for all
             statement = compiler.statement("verbs/certify/labels_by_rule", labels=[], height=0, **context)

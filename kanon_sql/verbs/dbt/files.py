@@ -176,7 +176,7 @@ def _given(release: _Release, name: str, table_columns: Sequence[str] | None) ->
     if isinstance(hierarchy, FileHierarchy):
         rows = with_top(read_hierarchy(release.spec.resolve(hierarchy.path)))
     elif isinstance(hierarchy, TreeHierarchy):
-        rows = with_top(hierarchy.rows())
+        rows = with_top(hierarchy.written_rows())
     else:
         return None
     seed = f"{release.name}__{re.sub(r'[^0-9a-z]+', '_', name.lower())}"
