@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import sqlglot
@@ -15,6 +16,9 @@ import kanon_sql
 from kanon_sql.engines import connection
 from kanon_sql.engines.backends import BACKENDS, backend_named
 from kanon_sql.engines.backends.warehouse import Warehouse, column_of
+from kanon_sql.engines.reads import LookedAt
+from kanon_sql.engines.relational import RelationalEngine
+from kanon_sql.engines.session import SessionEngine
 from kanon_sql.errors import SpecError, UnsupportedError
 
 WAREHOUSES = [name for name, backend in BACKENDS.items() if issubclass(backend, Warehouse)]
@@ -128,6 +132,80 @@ def test_the_catalog_is_asked_in_the_engines_own_sql(scheme: str) -> None:
         assert backend.find(Catalog([]), parts) is None  # type: ignore[arg-type]
     view: Any = Catalog([("V ", "dbo", "v") if scheme == "mssql" else ("VIEW", "c", "s", "v")])
     assert (backend.find(view, ("v",)) or ("",))[0] == "view"
+
+
+UNSTABLE = {
+    "tsql": ("SELECT TOP 5 * FROM visits", "SELECT * FROM visits WHERE NEWID() IS NULL", "newid"),
+    "bigquery": ("SELECT * FROM visits LIMIT 5", "SELECT * FROM visits WHERE RAND() < 0.1", "rand"),
+    "snowflake": (
+        "SELECT * FROM visits SAMPLE (10)",
+        "SELECT * FROM visits WHERE UNIFORM(1, 9, RANDOM()) > 1",
+        "uniform",
+    ),
+    "oracle": ("SELECT * FROM visits SAMPLE (10)", "SELECT * FROM visits WHERE SYS_GUID() IS NULL", "sys_guid"),
+}
+"""Per dialect, views that give other rows each time: by their form, and by a function that they call."""
+
+
+@pytest.mark.parametrize("scheme", WAREHOUSES)
+def test_views_are_looked_into_by_the_text_that_the_catalog_has(scheme: str) -> None:
+    backend = BACKENDS[scheme]()
+    few, drawn, called = UNSTABLE.get(
+        backend.dialect.sqlglot,
+        ("SELECT * FROM visits LIMIT 5", "SELECT * FROM visits WHERE random() < 0.1", "random"),
+    )
+    views = {"few": few, "drawn": drawn, "every": "SELECT * FROM visits", "over": "SELECT * FROM few", "secret": None}
+
+    class Views(Catalog):
+        """What stands behind the names, whichever way the catalog is asked."""
+
+        def scalars(self, sql: str, limit: int = 1) -> list[tuple[Any, ...]]:
+            self.asked.append(sql)
+            assert len(sqlglot.parse(sql, read=backend.dialect.sqlglot)) == 1
+            name = next((name for name in [*views, "visits"] if re.search(rf"\b{name}\b['\]\"]", sql)), None)
+            if any(word in sql.lower() for word in (".views", "sql_modules", "all_views")):
+                assert name in views
+                return [(views[name],)]
+            kind = {"mssql": ("U ", "V "), "oracle": ("TABLE", "VIEW")}.get(scheme, ("BASE TABLE", "VIEW"))
+            return [] if name is None else [(kind[name in views], *(["c"] * (scheme in THREE)), "s", name)]
+
+    looked = LookedAt(
+        cast(
+            SessionEngine,
+            SimpleNamespace(
+                run_id="0", shows_views=True, dialect=backend.dialect, reads_elsewhere=frozenset(), meter=None,
+                repeatable_samples=backend.repeatable_samples,
+                _stored=lambda parts: backend.stored(cast(RelationalEngine, Views([])), parts),
+                _changing_calls=lambda parts, text: backend.changing_calls(cast(RelationalEngine, None), parts, text),
+            ),
+        )
+    )  # fmt: skip
+    for name, why in (("few", "this view has"), ("over", "few: this view has"), ("drawn", f"calls .*{called}")):
+        with pytest.raises(SpecError, match=f"{why}.*other rows each time"):
+            looked.look(backend.dialect.relation((name,)))
+    looked.look(backend.dialect.relation(("every",)))
+    assert looked.notes == []
+    looked.look(backend.dialect.relation(("secret",)))
+    assert ["the text of this view is not shown" in note for note in looked.notes] == [True]
+    with pytest.raises(SpecError, match="source query: it calls"):
+        backend.refuse_effects(cast(RelationalEngine, None), drawn)
+
+
+THREE = {"snowflake", "bigquery", "redshift", "databricks", "trino"}
+"""The catalogs whose names have three parts."""
+
+
+def test_a_catalog_that_cannot_be_asked_is_a_note() -> None:
+    pytest.importorskip("sqlalchemy")
+    from sqlalchemy.exc import DBAPIError
+
+    class Closed(Catalog):
+        def scalars(self, sql: str, limit: int = 1) -> list[tuple[Any, ...]]:
+            raise DBAPIError(sql, None, Exception("no such schema"))
+
+    found = BACKENDS["snowflake"]().stored(cast(RelationalEngine, Closed([])), ("shared", "s", "v"))
+    assert found is not None
+    assert found.hidden
 
 
 def test_sql_server_describes_a_query_without_running_it() -> None:

@@ -23,6 +23,7 @@ class BigQueryBackend(Warehouse):
         transactional_ddl=False, atomic_replace=True, temp_tables=False, files=False, folds_names=False
     )
     extra = "bigquery"
+    effects = frozenset({"generate_uuid", "rand"})
     autocommit = False
     codes = r"\b(400|401|403|404|409|500|503)\b"
     cancels = r"job execution was cancell?ed|job.* was cancell?ed by user"

@@ -23,6 +23,7 @@ class DatabricksBackend(Warehouse):
         transactional_ddl=False, atomic_replace=False, temp_tables=False, files=False, folds_names=True
     )
     extra = "databricks"
+    effects = frozenset({"java_method", "rand", "randn", "random", "randstr", "reflect", "shuffle", "uniform", "uuid"})
     autocommit = False
     codes = r"^\[[A-Z_]+(\.[A-Z_]+)*\]"
     cancels = r"cancell?ed|OPERATION_CANCELED"

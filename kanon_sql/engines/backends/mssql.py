@@ -25,6 +25,7 @@ class SQLServerBackend(Warehouse):
     )
     extra = "mssql"
     begin = "BEGIN TRANSACTION"
+    effects = frozenset({"crypt_gen_random", "newid", "newsequentialid", "rand"})
     codes = r"\(\d{3,5}\)(?= \(SQL)"
     cancels = r"HY008"
 
@@ -56,6 +57,14 @@ class SQLServerBackend(Warehouse):
             return None
         kind, *full = map(str, rows[0])
         return "table" if kind.strip() == "U" else "view", (*parts[:-2], *full)
+
+    def definition(self, engine: RelationalEngine, full: tuple[str, ...]) -> str | None:
+        """As it was written, unless it is encrypted."""
+        database = f"{self.dialect.quote(full[0])}." if len(full) == 3 else ""
+        name = self.dialect.literal(self.dialect.relation(full))
+        return self.text(
+            engine, f"SELECT definition FROM {database}sys.sql_modules WHERE object_id = OBJECT_ID({name})"
+        )
 
     def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
         """The extended property that is ours."""

@@ -24,6 +24,7 @@ class OracleBackend(Warehouse):
         transactional_ddl=False, atomic_replace=False, temp_tables=False, files=False, folds_names=False
     )
     extra = "oracle"
+    effects = frozenset({"sys_guid"})
     codes = r"\b(ORA|DPY)-\d{4,5}"
     cancels = r"ORA-01013"
 
@@ -73,6 +74,11 @@ class OracleBackend(Warehouse):
             return None
         kind, *full = map(str, rows[0])
         return "table" if kind == "TABLE" else "view", tuple(full)
+
+    def definition(self, engine: RelationalEngine, full: tuple[str, ...]) -> str | None:
+        """As it was written, if it is not too long for a VARCHAR2."""
+        owner, name = map(self.dialect.literal, full)
+        return self.text(engine, f"SELECT text_vc FROM ALL_VIEWS WHERE owner = {owner} AND view_name = {name}")
 
     def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
         """The comment on the table."""

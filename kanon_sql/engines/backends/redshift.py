@@ -30,6 +30,7 @@ class RedshiftBackend(Warehouse):
         transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names=True
     )
     extra = "redshift"
+    effects = frozenset({"random"})
     codes = r"'C': '[0-9A-Z]{5}'"
     cancels = r"57014|query \(?\d*\)? ?cancel|cancell?ed on user"
 

@@ -32,6 +32,9 @@ class SnowflakeBackend(Warehouse):
         transactional_ddl=False, atomic_replace=True, temp_tables=True, files=False, folds_names=False
     )
     extra = "snowflake"
+    effects = frozenset(
+        {"normal", "random", "randstr", "seq1", "seq2", "seq4", "seq8", "uniform", "uuid_string", "zipf"}
+    )
     codes = r"^\d{6} \([0-9A-Z]{5}\)"
     cancels = r"\b000604\b|SQL execution canceled"
 

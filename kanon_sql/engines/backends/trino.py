@@ -23,6 +23,7 @@ class TrinoBackend(Warehouse):
         transactional_ddl=False, atomic_replace=False, temp_tables=False, files=False, folds_names=True
     )
     extra = "trino"
+    effects = frozenset({"rand", "random", "secure_rand", "secure_random", "shuffle", "uuid"})
     autocommit = False
     codes = r"name=[A-Z_]+"
     cancels = r"USER_CANCELED"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import Column, Kind, Scratch
+from kanon_sql.engines.reads import Stored
 from kanon_sql.sql import Statement
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class Warehouse(Backend):
 
     codes: ClassVar[str] = r"(?!)"
     cancels: ClassVar[str]
+    shows_views = True
     current_schema: ClassVar[str] = "CURRENT_SCHEMA()"
 
     def __init__(self) -> None:
@@ -116,6 +118,25 @@ class Warehouse(Backend):
             f"SELECT comment FROM {self.information_schema([*outer, schema])}.tables "
             f"WHERE table_schema = {literal(schema)} AND table_name = {literal(name)}",
         )
+
+    def definition(self, engine: RelationalEngine, full: tuple[str, ...]) -> str | None:
+        """By the information schema, which shows it to those who may see it."""
+        *outer, schema, name = full
+        literal = self.dialect.literal
+        return self.text(
+            engine,
+            f"SELECT view_definition FROM {self.information_schema([*outer, schema])}.views "
+            f"WHERE table_schema = {literal(schema)} AND table_name = {literal(name)}",
+        )
+
+    def stored(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Stored | None:
+        """Of what the catalog does not tell, that it is not known: a share, say, has no information schema."""
+        from sqlalchemy.exc import SQLAlchemyError
+
+        try:
+            return super().stored(engine, parts)
+        except SQLAlchemyError:
+            return Stored(parts, hidden=True)
 
     def information_schema(self, outer: Sequence[str]) -> str:
         """The information schema that describes a name with these parts before its last."""
