@@ -16,6 +16,7 @@ from servers import subject_of
 import kanon_sql
 from kanon_sql.engines.base import Engine
 from kanon_sql.engines.clickhouse_tables import stored_of
+from kanon_sql.engines.spark_plans import seeded_parts, unstable_parts_of
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.sql import Read, reads_of, ties_of, unstable_parts
 from kanon_sql.verbs.doctor import doctor
@@ -485,3 +486,57 @@ def test_mariadb_reads_what_is_now_and_refuses_histories() -> None:
         finally:
             made.execute("DROP VIEW IF EXISTS history, few, drawn")
             made.execute("DROP TABLE versioned")
+
+
+# --- Spark ---
+
+
+SPARK_VIEWS = {
+    "few": ("SELECT * FROM base LIMIT 20", "has LIMIT without ORDER BY"),
+    "sampled": ("SELECT * FROM base TABLESAMPLE (50 PERCENT)", "has a sample of a table"),
+    "drawn": ("SELECT * FROM base WHERE rand() < 0.5", "calls rand"),
+    "ordered": ("SELECT id, age FROM base ORDER BY id LIMIT 20", None),
+    "base": ("SELECT id, id % 4 AS age, 'rand( LIMIT' AS said FROM range(100)", None),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("spark")
+def test_temporary_views_of_spark_are_looked_into_by_their_plans() -> None:
+    with subject_of("spark") as made, made.connect() as engine:
+        session: Any = engine._session  # type: ignore[attr-defined]
+        for name, (query, _) in reversed(SPARK_VIEWS.items()):
+            session.sql(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS {query}")
+            session.sql(f"CREATE OR REPLACE TEMPORARY VIEW over_{name} AS SELECT age FROM {name}")
+        for name, (_, why) in SPARK_VIEWS.items():
+            for source in (name, f"over_{name}"):
+                if why is None:
+                    assert kanon_sql.plan(engine, spec(source)).notes == []
+                    continue
+                with pytest.raises(SpecError, match=f"{source}: this view {why}.*other rows each time"):
+                    kanon_sql.plan(engine, spec(source))
+        frame = session.table("base")
+        for name, drawn in {"by_seed": frame.sample(0.5, seed=4711471147), "all_rows": frame}.items():
+            drawn.createOrReplaceTempView(name)
+            notes = kanon_sql.plan(engine, spec(name)).notes
+            assert all(note.startswith(f"{name}: it draws rows or numbers by a seed") for note in notes)
+            assert len(notes) == (name == "by_seed")
+        frame.limit(20).createOrReplaceTempView("first")
+        with pytest.raises(SpecError, match="first: this view has LIMIT without ORDER BY"):
+            kanon_sql.plan(engine, spec("first"))
+
+
+def test_what_a_plan_of_spark_says() -> None:
+    """As Spark 3.5 writes it: a seed in every plan, which another one takes the place of where SQL is parsed again."""
+    sample = "Project [id#1L]\n+- Sample 0.0, 0.5, false, {seed}\n   +- Range (0, 9, step=1)\n"
+    first, second = (sample.format(seed=seed) for seed in ("4438242446784764662", "-1081864313861284520"))
+    assert unstable_parts_of(first, second, frozenset()) == ["has a sample of a table"]
+    assert unstable_parts_of(first, first, frozenset()) == []
+    assert seeded_parts(first, frozenset())
+    unseeded = sample.format(seed="Bernoulli")  # as Spark 4 writes it
+    assert unstable_parts_of(unseeded, unseeded, frozenset()) == ["has a sample of a table"]
+    called = "Filter (rand(-32264900498463908) < 0.5)\n+- Range (0, 9, step=1)\n"
+    assert unstable_parts_of(called, called.replace("-3", "-4"), frozenset({"rand"})) == ["calls rand"]
+    assert unstable_parts_of(called, called, frozenset({"rand"})) == []
+    both = "Join Inner\n:- GlobalLimit 5\n:  +- LocalLimit 5\n:     +- Range (0)\n+- Sort [id ASC]\n   +- Range (0)\n"
+    assert unstable_parts_of(both, both, frozenset()) == ["has LIMIT without ORDER BY"]

@@ -49,6 +49,7 @@ class Stored:
         versions: why its rows may be versions of other rows, unless it is read with FINAL: words that follow its name.
         unmerged: the same, although it is read with FINAL.
         inherits: it has tables that inherit from it, and whether some of these have columns of their own.
+        changing: what makes it give other rows each time, by the engine's own account: ends of a sentence.
         notes: what else to know of its rows, in sentences.
     """
 
@@ -59,6 +60,7 @@ class Stored:
     versions: str | None = None
     unmerged: str | None = None
     inherits: tuple[int, bool] = (0, False)
+    changing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -153,6 +155,11 @@ class LookedAt:
             if stored is None:
                 continue
             name = ".".join(read.parts)
+            if stored.changing:
+                raise SpecError(
+                    f"{name}: this view {' and '.join(stored.changing)}, so that it gives other rows each time, and a "
+                    f"run reads several times; {_STORE}"
+                )
             self._versions(read, stored, name, via, counts_versions)
             self._say(read, stored, name)
             waiting += [(Read(parts, final=read.final), name) for parts in stored.behind]

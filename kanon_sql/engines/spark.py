@@ -12,9 +12,11 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from kanon_sql.engines.base import DROP, Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
+from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.session import SessionEngine
 from kanon_sql.engines.spark_checkpoints import Checkpoints, statistics
 from kanon_sql.engines.spark_errors import is_not_there, silent_loggers, spark_error
+from kanon_sql.engines.spark_plans import analyzed, seeded_parts, unstable_parts_of
 from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql import Statement, dialect_named
 
@@ -81,6 +83,12 @@ def refuse_old(version: str) -> None:
             f"Spark {version} is too old: since Spark 4 a column may have a collation that merges different texts, "
             "and the SQL that compares them exactly needs Spark 4; upgrade Spark and pyspark"
         )
+
+
+_SEEDED = (
+    "it draws rows or numbers by a seed, and these are the same each time only while its partitions are; store them in "
+    "a table where that is not sure"
+)
 
 
 class SparkEngine(SessionEngine):
@@ -210,6 +218,17 @@ class SparkEngine(SessionEngine):
             return None
         rows = self.fetch(Statement("mark", f"SHOW CREATE TABLE {self.dialect.relation(parts)}"), 1)
         return str(rows[0][0])
+
+    def _stored(self, parts: tuple[str, ...]) -> Stored | None:
+        """No catalog has the text of a temporary view; its plan holds all that is behind it."""
+        found = self._find(parts)
+        if found is None or not self._table(parts).isTemporary:
+            return super()._stored(parts)
+        sql = f"EXPLAIN EXTENDED SELECT * FROM {self.dialect.relation(parts)}"
+        plan, again = (analyzed(str(self.fetch(Statement("plan", sql), 1)[0][0])) for _ in range(2))
+        changing = unstable_parts_of(plan, again, self.effects)
+        notes = (_SEEDED,) if not changing and seeded_parts(plan, self.effects) else ()
+        return Stored(found[1], changing=tuple(changing), notes=notes)
 
     def _file(self, path: str) -> str:
         raise UnsupportedError(

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Set
 __all__ = ["analyzed", "seeded_parts", "unstable_parts_of"]
 
 _NODE = re.compile(r"^[\s:+-]*(\w+)\b")
-_SEED = re.compile(r"(?<=[(, ])-?\d{9,}(?=[),])")
-"""Spark draws seeds of this many digits and more, but for a few in a billion."""
+_SEEDED = re.compile(r"\bSample \S+, \S+, (?:true|false), -?\d+")
+_UNSEEDED = re.compile(r"\bSample \S+, \S+, (?:true|false)(?!, -?\d)")
 
 _PICKS = ("GlobalLimit", "Offset", "Tail")
 _PASSED = ("LocalLimit", "GlobalLimit", "Offset", "Project")
@@ -33,10 +33,10 @@ def unstable_parts_of(plan: str, again: str, effects: Set[str]) -> list[str]:
         again: the same, analyzed once more.
         effects: functions that give another answer each time.
     """
-    redrawn = plan != again or _SEED.search(plan) is None
+    redrawn = plan != again
     found = [f"calls {name}" for name in _called(plan, effects) if redrawn or name not in _BY_SEED]
     nodes = _nodes(plan)
-    if "Sample" in nodes and redrawn:
+    if _UNSEEDED.search(plan) or (redrawn and _SEEDED.search(plan)):
         found.append("has a sample of a table")
     if any(name in _PICKS and not _is_sorted(nodes[place:]) for place, name in enumerate(nodes)):
         found.append("has LIMIT without ORDER BY")
@@ -45,14 +45,17 @@ def unstable_parts_of(plan: str, again: str, effects: Set[str]) -> list[str]:
 
 def seeded_parts(plan: str, effects: Set[str]) -> bool:
     """Whether a view draws rows or numbers by a seed of its own."""
-    return "Sample" in _nodes(plan) or any(name in _BY_SEED for name in _called(plan, effects))
+    return _SEEDED.search(plan) is not None or any(name in _BY_SEED for name in _called(plan, effects))
 
 
 _BY_SEED = frozenset({"rand", "randn", "random", "randstr", "shuffle", "uniform", "uuid"})
 
 
 def _called(plan: str, effects: Set[str]) -> list[str]:
-    return sorted(set(re.findall(r"\b(\w+)\(", plan.lower())) & effects)
+    """The functions in a plan; one that draws has its seed in it, by which it is told from the same word in a text."""
+    drawn = set(re.findall(r"\b(\w+)\((?:[^()]*, )?(?:some\()?-?\d+\)", plan.lower())) & _BY_SEED
+    others = set(re.findall(r"\b(\w+)\(", plan.lower())) - _BY_SEED
+    return sorted((drawn | others) & effects)
 
 
 def _nodes(plan: str) -> list[str]:
