@@ -350,6 +350,26 @@ def test_mariadb_refuses_a_scratch_schema_of_others() -> None:
         kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(SPEC))
 
 
+def test_clickhouse_refuses_a_scratch_database_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """chDB has one user, so what a server's catalog would say of others is put in."""
+    with subject_of("clickhouse") as subject:
+        subject.table("people", {"q": "text", "s": "text"}, ROWS)
+        subject.execute("CREATE DATABASE apart")
+        asked = kanon_sql.Spec.from_dict({**SPEC, "source": "people", "release": "released"})
+        with subject.connect(scratch="schema:apart") as engine:
+            engine._has_users = True  # type: ignore[attr-defined]
+            for says, words in (
+                ("SELECT 2", "2 other users or roles may read"),
+                ("SELECT count() FROM apart.nothing", "this user cannot see who else may read"),
+            ):
+                monkeypatch.setattr(type(engine.dialect), "readers", lambda *_, says=says: says)
+                with pytest.raises(SpecError, match=rf"scratch: {words} .*apart.*GRANT SHOW ACCESS"):
+                    kanon_sql.anonymize(engine, asked)
+                assert not subject.fetch("SELECT name FROM system.tables WHERE database = 'apart'")
+            monkeypatch.setattr(type(engine.dialect), "readers", lambda *_: "SELECT 0")
+            assert kanon_sql.anonymize(engine, asked).passed
+
+
 COLUMNS = "release_name text NOT NULL, run_id text NOT NULL, published_at text NOT NULL, spec_hash text NOT NULL"
 PLAIN = f"CREATE TABLE open.{{table}} ({COLUMNS}, manifest text NOT NULL)"
 OPEN = "GRANT ALL ON open.{table} TO PUBLIC"

@@ -196,6 +196,17 @@ def test_the_text_runs_as_one_script_and_leaves_no_scratch(database: duckdb.Duck
     assert database.execute("SELECT COUNT(*) FROM kanon_sql_scratch").fetchall() == [(0,)]
 
 
+def test_the_script_says_who_may_read_what_it_makes_and_holds() -> None:
+    without_values = {
+        **SPEC, "quasi_identifiers": {name: SPEC["quasi_identifiers"][name] for name in ("age", "zip", "born")}
+    }  # fmt: skip
+    for dialect, has_rights in (("duckdb", False), ("sqlite", False), ("postgres", True), ("snowflake", True)):
+        for spec, holds in ((SPEC, True), (without_values, False)):
+            header = kanon_sql.render(kanon_sql.Spec.from_dict(spec), dialect).text.partition("\n\n-- frequency")[0]
+            assert ("no other user may read these" in header) == has_rights, dialect
+            assert ("holds values of hierarchies" in header) == holds, dialect
+
+
 def test_the_same_spec_gives_the_same_script() -> None:
     spec = kanon_sql.Spec.from_dict(SPEC)
     first, second = (re.sub(r"\d{4}-\d\d-\d\dT[\d:+]+", "(the time)", kanon_sql.render(spec).text) for _ in range(2))

@@ -36,7 +36,7 @@ from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.said import without_values
 from kanon_sql.engines.session import NO_TABLE, TAG, SessionEngine
 from kanon_sql.engines.type_names import TypeName, listed_labels, parsed_type
-from kanon_sql.errors import DatabaseError, UnsupportedError
+from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.sql import RENAMING, Statement, dialect_named
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ class ClickHouseEngine(SessionEngine):
         self._client = client
         self._owned = owned
         self._path: str | None = getattr(client, "path", None)
+        self._has_users = self._path is None
         self._restore = "" if owned or self._path is None else self._now_set()
         self.ephemeral = self._path == ":memory:"
         with self._guard("connect"):
@@ -286,6 +287,26 @@ class ClickHouseEngine(SessionEngine):
         said += ["has materialized views, which are run with each row that is written"] if views else []
         said += ["has columns or rows that are not stored as they are written"] if forgets else []
         return [*said, *(["has row policies"] if self._has_policies(database, name) else [])]
+
+    def refuse_readers(self, schema: tuple[str, ...]) -> None:
+        """Rights in a database hold for each table in it from the first moment; in chDB there are no other users."""
+        if not self._has_users:
+            return
+        sql = self.dialect.readers(schema)
+        assert sql is not None, "ClickHouse has users"
+        try:
+            others = int(self.fetch(Statement("shared", sql, quoted=self.dialect.quoted), 1)[0][0])
+        except DatabaseError:
+            who = "this user cannot see who else may read"
+        else:
+            if not others:
+                return
+            who = f"{others} other users or roles may read"
+        raise SpecError(
+            f"scratch: {who} {self.dialect.relation(schema)}, where scratch tables would hold values of the source; "
+            "use temporary tables (scratch temp), or a database that no other user may read, and which this one can "
+            "see that of (GRANT SHOW ACCESS ON *.* lets it)"
+        )
 
     def _has_policies(self, database: str, name: str) -> bool:
         """Whether rows are hidden; a user who may not see policies is not told."""

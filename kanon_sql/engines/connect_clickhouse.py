@@ -51,8 +51,8 @@ def connect_clickhouse(url: str, *, read_only: bool = False, scratch: Scratch | 
             client = clickhouse_connect.get_client(**options)
     except OSError as error:
         raise DatabaseError(
-            f"cannot connect to {label}: {error.strerror or type(error).__name__}; check that the directory is right, and "
-            "that you may make it"
+            f"cannot connect to {label}: {error.strerror or type(error).__name__}; check that the directory is right, "
+            "and that you may make it"
         ) from None
     except ClickHouseError as error:
         raise DatabaseError(

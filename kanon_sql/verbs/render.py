@@ -22,7 +22,7 @@ from kanon_sql.models import metric_for, models_of
 from kanon_sql.release import Choice, publish, publish_view, refuse_other_release, written_release
 from kanon_sql.search import Batch, Span
 from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, Spec, TableHierarchy
-from kanon_sql.sql import Statement, dialect_named, laid_out
+from kanon_sql.sql import Dialect, Statement, dialect_named, laid_out
 from kanon_sql.verbs.recoding import refuse_local
 from kanon_sql.verbs.steps import refuse_steps
 from kanon_sql.verbs.warnings import heeded, named_like_identifiers, refuse_fatal_warnings
@@ -169,6 +169,10 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         notes += (_NO_WARNINGS, *(f"{item.code}: {item.message}" for item in warned))
     if spec.year is not None:
         notes += (f"Labels are those of a release of {spec.year}: write this script once more for another year.",)
+    if _has_rights(engine.dialect) and (spec.release is not None or engine.scratch.mode == "schema"):
+        notes += _READABLE
+    if any(statement.loads for statement in engine.meter.log):
+        notes += (_VALUES,)
     if spec.release_file is not None:
         notes += ("The release is a file, which this script does not write: kanon-sql anonymize does that.",)
     if spec.ledger is not None:
@@ -189,7 +193,24 @@ _NOTES = (
 
 
 _NO_WARNINGS = "No warnings are looked for that take the data: kanon-sql anonymize and check do that."
+_READABLE = (
+    "While this script runs, tables that are not temporary, the release among them before it is verified, have the",
+    "rights that new tables have in their schema: run it where no other user may read these, or let kanon-sql",
+    "anonymize take such rights away.",
+)
+
+_VALUES = "It holds values of hierarchies as they are: keep it in a file that its owner alone can read (umask 077)."
+
+
 _NO_CUTS = "Where the domains can be cut is not known either: each is one interval."
+
+
+def _has_rights(dialect: Dialect) -> bool:
+    """Whether a database has users who may read some tables and not others."""
+    try:
+        return dialect.readers(("",)) is not None
+    except UnsupportedError:  # it has, and which is not known
+        return True
 
 
 def _levels(spec: Spec, evaluator: Evaluator, node: Mapping[str, int]) -> tuple[int, ...]:
