@@ -46,9 +46,9 @@ def height_of(hierarchy: Hierarchy) -> int:
 
 
 def with_null(hierarchy: Hierarchy) -> Hierarchy:
-    """The hierarchy with its entry for NULL: NULL at every level below the top, where all values meet."""
+    """The hierarchy with its entry for NULL: its own, or NULL at every level below the top, where all values meet."""
     top = next(iter(hierarchy.values()))[-1]
-    return {**hierarchy, None: (None,) * height_of(hierarchy) + (top,)}
+    return {None: (None,) * height_of(hierarchy) + (top,), **hierarchy}
 
 
 def has_null(row: Row, columns: Iterable[str]) -> bool:

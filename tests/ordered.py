@@ -112,11 +112,24 @@ class Case:
             weights=dict(zip(self.domains, self.weights, strict=False)),
         )
 
+    def has_null(self, name: str) -> bool:
+        """Whether NULL is one of a column's values."""
+        return self.nulls == "value" and any(row[name] is None for row in self.rows)
+
+    def line(self, name: str) -> list[Any]:
+        """A domain in order. NULL is behind the last value that occurs: a label that has both ends there."""
+        domain = self.domains[name]
+        if not self.has_null(name):
+            return domain
+        used = [place for place, value in enumerate(domain, 1) if any(row[name] == value for row in self.rows)]
+        last = max(used, default=0)
+        return [*domain[:last], None, *domain[last:]]
+
     def brute_force(self) -> float | None:
         """The lowest metric of all partitions: every way to cut every domain, or not to tell its values apart."""
         found = []
         with patch.dict(oracle.METRICS, {self.metric: oracle.METRICS[self.metric]}, clear=True):
-            for chosen in product(*(list(options(domain)) for domain in self.domains.values())):
+            for chosen in product(*(list(options(self.line(name))) for name in self.domains)):
                 hierarchies = {name: hierarchy for name, (hierarchy, _) in zip(self.domains, chosen, strict=True)}
                 result = self.oracle(hierarchies).evaluate(tuple(level for _, level in chosen))
                 if result.satisfied:
@@ -125,12 +138,12 @@ class Case:
 
 
 def options(domain: Sequence[Any]) -> Iterator[tuple[Hierarchy, int]]:
-    """A domain cut in every way (one interval, NULL apart, is one of them), and its top."""
+    """A domain cut in every way, and its top."""
     for count in range(len(domain)):
         for places in combinations(range(1, len(domain)), count):
             label = {value: str(sum(place <= position for place in places)) for position, value in enumerate(domain)}
-            yield {value: (str(value), label[value], "*") for value in domain}, 1
-    yield {value: (str(value), "all", "*") for value in domain}, 2
+            yield {value: (as_text(value), label[value], "*") for value in domain}, 1
+    yield {value: (as_text(value), "all", "*") for value in domain}, 2
 
 
 @st.composite
@@ -198,7 +211,7 @@ def anonymized(database: Database, folder: Path, case: Case) -> tuple[kanon_sql.
     def noted(workspace: Any, *given: Any) -> Coded:
         coded = original(workspace, *given)
         for lookup in coded.sets.lookups:
-            sql = f"SELECT value, c1 FROM {workspace.quoted(lookup.table)} WHERE value IS NOT NULL"
+            sql = f"SELECT value, c1 FROM {workspace.quoted(lookup.table)}"
             partition[lookup.name] = dict(map(tuple, workspace.query(Statement("test", sql), 100)))
         return coded
 
@@ -236,7 +249,7 @@ def assert_measured(case: Case, found: kanon_sql.Result, partition: Mapping[str,
             above = [partition[name][domain[place]] for place in places if place >= position]
             inside = below and above and below[-1] == above[0]
             numbers[value] = below[-1] if inside else f"unused {position}"
-        hierarchies[name] = {value: (str(value), str(numbers[value]), "*") for value in domain}
+        hierarchies[name] = {value: (str(value), str(numbers[value]), "*") for value in case.line(name)}
     asked = case.oracle(hierarchies)
     assert found.node is not None
     node = tuple(found.node.values())
@@ -274,7 +287,12 @@ def assert_labels(
             assert {label for label, _ in pairs} <= {"*"}
             continue
         held = Counter(value for _, value in pairs)
-        assert all((label is None) == (value is None) for label, value in pairs)
+        alone = {label for label, value in pairs if value is None}
+        assert all(label is not None for label, value in pairs if value is not None)
+        if level == 0:
+            assert alone <= {None}
+        for label in {label for label, _ in pairs} - {None}:
+            assert label.endswith(OR_NULL) == (label in alone), (label, case)
         pairs = [(label, value) for label, value in pairs if value is not None]
         texts = {as_text(value): value for value in held if value is not None}
         if level == 0:
@@ -322,11 +340,13 @@ def assert_rare_ends_are_told(case: Case, found: kanon_sql.Result, rows: Sequenc
     assert all(any(note.startswith(text) for note in told) for text in expected.values()), (told, expected, case)
 
 
+OR_NULL = " or NULL"
 OPEN = re.compile(r"(?P<compare>[<>]=?) (?P<one>.*)|(?P<low>[\[(])(?P<from>.*), (?P<to>.*)(?P<high>[\])])", re.DOTALL)
 
 
 def ends_of(label: str, is_open: bool) -> tuple[str | None, ...]:
     """The values that a label names: one if it is a value's own, else its lower and upper end."""
+    label = label.removesuffix(OR_NULL)
     if not is_open:
         low, dots, high = label.partition("..")
         return (low, high) if dots else (low,)
@@ -343,7 +363,8 @@ def contains(label: str, is_open: bool, domain: Sequence[Any], texts: Mapping[st
     """Whether a label, as somebody would read it who knows the order, is true of a value."""
     ends = ends_of(label, is_open)
     if len(ends) == 1:
-        return as_text(value) == label
+        return as_text(value) == ends[0]
+    label = label.removesuffix(OR_NULL)
     low, high = (None if end is None else domain.index(texts[end]) for end in ends)
     place = domain.index(value)
     low_in = label[0] not in "(" and not label.startswith("> ") if is_open else True
@@ -353,8 +374,10 @@ def contains(label: str, is_open: bool, domain: Sequence[Any], texts: Mapping[st
     return above and below
 
 
-def as_text(value: Any) -> str:
+def as_text(value: Any) -> str | None:
     """How level 0 writes a value."""
+    if value is None:
+        return None
     return f"{value:.1f}" if isinstance(value, Decimal) else str(value)
 
 

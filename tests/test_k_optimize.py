@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import importlib
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -26,8 +27,9 @@ import kanon_sql
 from kanon_sql.errors import SearchTooLarge, SpecError, UnsupportedError
 from kanon_sql.evaluate.budget import Budget
 from kanon_sql.evaluate.partitions import order as ordering
-from kanon_sql.models.quality import METRICS, Discernibility
+from kanon_sql.models.quality import METRICS, Counts, Discernibility
 from kanon_sql.search import Batch, Cuts, Outcome, Question, Search, Span, Stopped, Verdict, k_optimize
+from kanon_sql.search import one_column as path
 from kanon_sql.search.lattice import Lattice
 from kanon_sql.spec.sections import _BOUNDED
 from kanon_sql.sql.text import Sql
@@ -98,23 +100,29 @@ def test_it_is_never_worse_than_the_best_node_of_a_lattice_often(
 
 
 class Table:
-    """Rows of atoms, and the answer to every span, counted row by row."""
+    """Rows of atoms, and the answer to every span, counted row by row.
 
-    def __init__(self, seed: int, attributes: int, atoms: int) -> None:
+    Args:
+        seed: of the rows.
+        attributes: how many columns.
+        atoms: at most how many values a column has.
+        adds: the search knows that the metric is a sum over classes.
+    """
+
+    def __init__(self, seed: int, attributes: int, atoms: int, *, adds: bool = False) -> None:
+        self.adds = adds
         rng = random.Random(seed)
         self.sizes = [rng.randint(1, atoms) for _ in range(attributes)]
-        self.null = [rng.random() < 0.3 and size > 1 for size in self.sizes]
         self.rows = [tuple(rng.randrange(size) for size in self.sizes) for _ in range(rng.randint(1, 24))]
         self.k = rng.choice([1, 2, 2, 3, 4])
         self.limit = rng.choice([0, 0, 2, 4, len(self.rows)])
-        groups, nulls, used = [], [], 0
+        groups, used = [], 0
         self.bits: list[list[int]] = []
-        for size, null in zip(self.sizes, self.null, strict=True):
+        for size in self.sizes:
             self.bits.append([1 << used + place for place in range(size - 1)])
             groups.append(sum(self.bits[-1]))
-            nulls.append(self.bits[-1][-1] if null else 0)
             used += size - 1
-        self.cuts = Cuts(tuple(groups), tuple(nulls))
+        self.cuts = Cuts(tuple(groups))
         self.asked: list[Span] = []
 
     def classes(self, cuts: int) -> list[tuple[int, ...]]:
@@ -141,7 +149,6 @@ class Table:
 
     def verdict(self, span: Span) -> Verdict:
         assert span.head & ~span.finest == 0
-        assert self.cuts.closed(span.head) == span.head
         suppressed, kept, metric = self.cost(span.head)
         satisfied = suppressed <= self.limit and suppressed < len(self.rows)
         return Verdict(span, satisfied, not satisfied, suppressed, 0, kept, metric, self.floor(span))
@@ -160,19 +167,53 @@ class Table:
         )  # fmt: skip
 
     def search(self) -> Search:
-        return Search("k_optimize", self.question(), k_optimize(self.question(), self.cuts), self.ask)
+        cost = metric if self.adds else None
+        return Search("k_optimize", self.question(), k_optimize(self.question(), self.cuts, cost), self.ask)
 
     def partitions(self) -> Iterator[int]:
-        """Every partition: NULL is apart as soon as anything is cut."""
+        """Every partition."""
         bits = [bit for own in self.bits for bit in own]
         for chosen in product((0, 1), repeat=len(bits)):
-            cuts = sum(bit for bit, taken in zip(bits, chosen, strict=True) if taken)
-            if self.cuts.closed(cuts) == cuts:
-                yield cuts
+            yield sum(bit for bit, taken in zip(bits, chosen, strict=True) if taken)
 
     def brute_force(self) -> float | None:
         found = [self.cost(cuts) for cuts in self.partitions()]
         return min((c for s, _, c in found if s <= self.limit and s < len(self.rows)), default=None)
+
+
+class Column(Table):
+    """One column, each of its values in one to six rows; the metric is discernibility, or one like loss."""
+
+    def __init__(self, seed: int, *, widths: bool) -> None:
+        super().__init__(seed, 1, 1, adds=True)
+        rng = random.Random(seed)
+        self.widths = widths
+        self.fill([rng.choice([1, 1, 1, 2, 3, 6]) for _ in range(rng.randint(2, 8))])
+        self.k, self.limit = rng.randint(1, 5), rng.randint(0, 5)
+
+    def fill(self, counts: Sequence[int]) -> None:
+        self.counts, self.sizes = counts, [len(counts)]
+        self.rows = [(atom,) for atom, count in enumerate(counts) for _ in range(count)]
+        self.bits = [[1 << place for place in range(len(counts) - 1)]]
+        self.cuts = Cuts((sum(self.bits[0]),))
+
+    def cost(self, cuts: int) -> tuple[int, int, int]:
+        places = [0, *(place for place, bit in enumerate(self.bits[0], 1) if cuts & bit), len(self.counts)]
+        classes = [(high - low, sum(self.counts[low:high])) for low, high in pairwise(places)]
+        kept = [(width, size) for width, size in classes if size >= self.k]
+        suppressed = len(self.rows) - sum(size for _, size in kept)
+        if self.widths:  # the values under a row's label, or all of them
+            return suppressed, len(kept), sum(width * size for width, size in kept) + suppressed * len(self.counts)
+        return suppressed, len(kept), sum(size**2 for _, size in kept) + suppressed * len(self.rows)
+
+    def floor(self, span: Span) -> float:
+        return super().floor(span) if not self.widths else 0
+
+
+def metric(verdict: Verdict) -> int:
+    """What a partition costs, which here is the metric."""
+    assert verdict.metric is not None
+    return int(verdict.metric)
 
 
 def assert_best(table: Table, outcome: Outcome) -> None:
@@ -186,6 +227,85 @@ def assert_best(table: Table, outcome: Outcome) -> None:
 def test_the_walk_finds_the_best_partition(seed: int, attributes: int) -> None:
     table = Table(seed, attributes, {1: 9, 2: 5, 3: 4}[attributes])
     assert_best(table, table.search().run())
+
+
+@pytest.mark.parametrize("batch", [2, 64])
+@pytest.mark.parametrize("widths", [False, True])
+def test_the_shortest_path_is_the_best_partition_of_one_column(widths: bool, batch: int) -> None:
+    """Without a walk over spans; also where the classes that begin at a value take several questions."""
+    walk = importlib.import_module("kanon_sql.search.k_optimize")
+    with patch.object(walk, "_Tree", shortest_only(walk)), patch.object(path, "BATCH", batch):
+        for seed in range(200):
+            table = Column(seed, widths=widths)
+            assert_best(table, table.search().run())
+
+
+@pytest.mark.parametrize("batch", [2, 64])
+def test_all_rows_but_those_of_one_class_may_be_suppressed(batch: int) -> None:
+    """No partition has two classes of twenty: twenty rows stand for one value, and eight for all nine."""
+    table = Column(0, widths=True)
+    table.fill([1, 1, 1, 1, 20, 1, 1, 1, 1])
+    table.k, table.limit = 20, 8
+    with patch.object(path, "BATCH", batch):
+        found = table.search().run()
+    assert found.best is not None
+    assert (found.proven, found.best.metric) == (True, 20 * 1 + 8 * 9)
+    assert_best(table, found)
+
+
+def shortest_only(walk: Any) -> Any:
+    class Tree(walk._Tree):  # type: ignore[misc]
+        def plant(self) -> Any:
+            raise AssertionError("the shortest path did not do")
+
+    return Tree
+
+
+@pytest.mark.parametrize("ways", [0, 3])
+def test_too_many_ways_to_suppress_are_searched_as_spans(ways: int) -> None:
+    """Whatever is too much for the shortest path: the walk gives the same answer."""
+    with patch.object(path, "MOST_WAYS", ways):
+        for seed in range(25):
+            table = Column(seed, widths=False)
+            assert_best(table, table.search().run())
+
+
+@pytest.mark.parametrize("values", [15, 20, 25, 35, 50, 200])
+def test_one_column_takes_a_few_questions_per_value(values: int) -> None:
+    """A class has 3 to 5 values (6 make two), so at most 8 classes begin at a value or are too small."""
+    table = Column(0, widths=True)
+    table.fill([4] * values)
+    table.k, table.limit = 10, 0
+    found = table.search().run()
+    # As many classes of 3 as can be; what is left over makes some of them 4.
+    classes, over = divmod(values, 3)
+    assert found.best is not None
+    assert (found.proven, found.best.metric) == (True, 4 * ((classes - over) * 9 + over * 16))
+    assert found.evaluated <= 9 * values
+
+
+@pytest.mark.parametrize("metric", ["loss", pytest.param("discernibility", marks=pytest.mark.slow)])
+def test_fifty_values_are_cut_at_once(database: Database, metric: str) -> None:
+    """Fourteen classes of three values and two of four; four rows each."""
+    database.connection.execute("CREATE TABLE people AS SELECT CAST(i % 50 AS INTEGER) AS q FROM range(200) AS t(i)")
+    search = {"algorithm": "k_optimize", "metric": metric}
+    said: list[tuple[str, int | None]] = []
+    found = kanon_sql.plan(
+        database.engine,
+        planned({"q": None}, privacy=[{"k_anonymity": 10}], search=search),
+        report=lambda stage, number: said.append((stage, number)),
+    )
+    assert found.search is not None
+    assert (found.search.proven, found.intervals) == (True, {"q": 16})
+    widths = 4 * (14 * 9 + 2 * 16)
+    assert found.metrics[metric] == pytest.approx((widths - 200) / (200 * 49) if metric == "loss" else 4 * widths)
+    assert found.search.nodes_evaluated <= 9 * 50
+    words = [
+        stage
+        for stage, _ in said
+        if re.search(rf"partitions \(k_optimize\): best {metric} .*, at most \d+ left", stage)
+    ]
+    assert len(words) >= 20
 
 
 @given(seed=st.integers(0, 10**6), after=st.integers(0, 6))
@@ -224,11 +344,17 @@ def test_it_does_not_ask_about_everything() -> None:
 
 
 def test_a_search_that_asks_too_much_is_not_called_proven() -> None:
-    with patch.object(importlib.import_module("kanon_sql.search.k_optimize"), "MAX_NODES", 1):
+    with patch.object(importlib.import_module("kanon_sql.search.k_optimize"), "MOST_SPANS", 1):
         outcomes = [Table(seed, 2, 9).search().run() for seed in range(10)]
     assert any(outcome.stopped for outcome in outcomes)
     assert all(outcome.proven == (outcome.stopped is None) for outcome in outcomes)
     assert all(outcome.best is not None for outcome in outcomes if outcome.stopped)
+    for outcome in outcomes:
+        if outcome.stopped:
+            below = re.search(r"no partition has a metric below (.*)", outcome.stopped)
+            assert below is not None
+            assert outcome.best is not None
+            assert float(below[1]) < (outcome.best.metric or 0)
 
 
 @pytest.mark.parametrize("wrong", ["floor", "prunable", "useless"])
@@ -260,13 +386,17 @@ def test_a_wrong_bound_in_sql_is_seen(database: Database, folder: Path) -> None:
     rows = [{"q0": value, "s": "x"} for value in (1, 1, 2, 3, 9, 9)]
     case = Case(rows, {"q0": [1, 2, 3, 9]}, k=2, limit=4, metric="discernibility")
     spec = case.load(database, folder)
-    assert kanon_sql.plan(database.engine, spec).metrics["discernibility"] == case.brute_force()
 
     def too_high(self: Discernibility, k: int, carried: Sequence[str]) -> dict[str, Sql]:
         return {"kept_squares": Sql("row_count * 6")}
 
-    with patch.object(Discernibility, "least_costs", too_high):
-        assert kanon_sql.plan(database.engine, spec).metrics["discernibility"] != case.brute_force()
+    def no_sum(self: Discernibility, counts: Counts) -> None:
+        """Else one column is a shortest path, which has no need of bounds."""
+
+    with patch.object(Discernibility, "added", no_sum):
+        assert kanon_sql.plan(database.engine, spec).metrics["discernibility"] == case.brute_force()
+        with patch.object(Discernibility, "least_costs", too_high):
+            assert kanon_sql.plan(database.engine, spec).metrics["discernibility"] != case.brute_force()
 
 
 # --- Limits --------------------------------------------------------------------------------

@@ -221,7 +221,7 @@ def _of_intervals(spec: Spec, given: Prepared, asked: Evaluator, budget: Budget)
     ordered = order_domains(workspace, spec, given.columns, sets, most=spec.search.cuts)
     partitions = Partitions(asked, ordered)
     question = partitions.question()
-    run = Search("k_optimize", question, k_optimize(question, partitions.cuts), partitions.ask)
+    run = Search("k_optimize", question, k_optimize(question, partitions.cuts, partitions.cost), partitions.ask)
     outcome = _outcome(run, workspace, spec, budget)
     if ordered.limited:
         outcome = replace(outcome, criterion=f"{outcome.criterion}, at most {spec.search.cuts} candidate cuts each")

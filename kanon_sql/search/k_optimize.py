@@ -11,6 +11,7 @@ in the paper, cuts are tried first: one that no better partition can have leaves
 that splits no class of the head costs nothing and joins the head. So does (beyond the paper) one
 without which no partition is better. The walk goes on where the floor is lowest; the partitions that
 it is measured by come from climbing: adding the best cut again and again, from the heads it meets.
+A single column is no walk but a shortest path (``one_column.py``), where the metric is a sum over classes.
 
 Proven for requirements that merging classes cannot break (``Question.monotone``), under the metrics
 that give a floor. Metrics count as equal within a relative difference of 1e-12.
@@ -18,20 +19,24 @@ that give a floor. Metrics count as equal within a relative difference of 1e-12.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
-from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict
+from kanon_sql.search.base import Batch, Outcome, Question, Strategy, Verdict
 from kanon_sql.search.lattice import Node
+from kanon_sql.search.one_column import best_places
 from kanon_sql.search.tags import ask, metric_of
 
 __all__ = ["Cuts", "Span", "k_optimize"]
 
 _SAME = 1e-12
 """Relative difference below which two metrics count as equal."""
+
+MOST_SPANS = 50_000
+"""So many spans are asked about before the best partition so far has to do."""
 
 _CLIMB = 10
 """So many spans are looked at between two climbs."""
@@ -58,50 +63,45 @@ class Cuts:
 
     Attributes:
         groups: per quasi-identifier, the bits of its cuts; the lowest bit cuts at the lowest value.
-        nulls: per quasi-identifier, the bit of the cut that sets NULL apart from all values; 0
-            where NULL does not occur. NULL is apart as soon as there is any cut.
     """
 
     groups: tuple[int, ...]
-    nulls: tuple[int, ...]
 
     @property
     def every(self) -> int:
         """All cuts."""
         return sum(self.groups)
 
-    def closed(self, cuts: int) -> int:
-        """The cuts with those that set NULL apart where there is any other."""
-        for group, null in zip(self.groups, self.nulls, strict=True):
-            if cuts & group:
-                cuts |= null
-        return cuts
-
-    def undecided(self, span: Span) -> Iterator[int]:
-        """The cuts that a span may have or not. That of NULL comes last: any other decides it."""
-        left = span.finest & ~span.head
-        for group, null in zip(self.groups, self.nulls, strict=True):
-            found = left & group
-            yield from _bits(found & ~null or found)
+    @staticmethod
+    def undecided(span: Span) -> Iterator[int]:
+        """The cuts that a span may have or not."""
+        yield from _bits(span.finest & ~span.head)
 
 
-def k_optimize(question: Question, cuts: Cuts) -> Strategy:
+def k_optimize(question: Question, cuts: Cuts, cost: Callable[[Verdict], int] | None = None) -> Strategy:
     """The partition with the lowest metric. Nodes are spans; a verdict is that of the span's head.
 
     Args:
         question: its ``monotone`` must hold; ``floor`` of a verdict bounds the whole span.
         cuts: the candidates.
+        cost: what a verdict's partition costs, exactly, where that is a sum over its classes: the metric is lowest
+            where the cost is. None where it is not.
 
     Returns:
         A strategy whose outcome has the best partition as the head of ``best.node``. It is not
-        proven if ``MAX_NODES`` questions were not enough.
+        proven if ``MOST_SPANS`` questions were not enough.
     """
     tree = _Tree(question, cuts)
+    if cost is not None and sum(map(bool, cuts.groups)) == 1 and (yield from tree.one_column(cost)):
+        return tree.outcome(proven=True)
     yield from tree.plant()
     expanded = 0
     while (verdict := tree.next()) is not None:
-        if tree.asked >= MAX_NODES:
-            reason = f"it asked about {tree.asked:,} spans of partitions, the most it keeps in memory"
+        if tree.asked >= MOST_SPANS:
+            reason = (
+                f"it asked about {tree.asked:,} spans of partitions, the most that it asks about; no partition has a "
+                f"metric below {_floor_of(verdict):.4g}"
+            )
             return replace(tree.outcome(proven=False), stopped=reason)
         if expanded % _CLIMB == 0:
             yield from tree.climb(Span(*verdict.node))
@@ -131,6 +131,24 @@ class _Tree:
             solutions=() if self._best is None else (self._best,),
         )
 
+    def one_column(self, cost: Callable[[Verdict], int]) -> Generator[Batch, Mapping[Node, Verdict], bool]:
+        """The best partition where one column alone can be cut; False if there were too many to choose from."""
+        every = self._cuts.every
+        lowest = every & -every
+        root = Span(0, every)
+        verdicts = yield from self._ask([root])
+        if verdicts[root].prunable:
+            return True
+
+        def node(places: Sequence[int]) -> Span:
+            return Span(sum(lowest << (place - 1) for place in places), every)
+
+        places = yield from best_places(self._question, verdicts[root], every.bit_count() + 1, node, cost)
+        if places is None:
+            return False
+        yield from self._ask([node(places)])
+        return True
+
     def plant(self) -> Generator[Batch, Mapping[Node, Verdict], None]:
         """The span of all partitions, and good partitions to begin with: one attribute is cut first, then all."""
         root = Span(0, self._cuts.every)
@@ -159,7 +177,7 @@ class _Tree:
         head, metric = span.head, float("inf")
         while True:
             tried = {
-                cut: Span(self._cuts.closed(head | cut), span.finest)
+                cut: Span(head | cut, span.finest)
                 for cut in self._cuts.undecided(Span(head, span.finest))
                 if among is None or cut & among
             }
@@ -172,7 +190,7 @@ class _Tree:
             several: dict[tuple[int, int], int] = {}
             for _, cut in falling:
                 several.setdefault(self._interval(head, cut), cut)
-            together = Span(self._cuts.closed(head | sum(several.values())), span.finest)
+            together = Span(head | sum(several.values()), span.finest)
             found = (yield from self._ask([together]))[together]
             metric, cut = falling[0]
             head = tried[cut].head
@@ -189,19 +207,19 @@ class _Tree:
         cuts = self._cuts
         head, finest = Span(*verdict.node)
         undecided = list(cuts.undecided(Span(head, finest)))
-        added = {cut: Span(cuts.closed(head | cut), finest) for cut in undecided}
+        added = {cut: Span(head | cut, finest) for cut in undecided}
         with_cut = yield from self._ask(list(added.values()))
         for cut in undecided:
             found = with_cut[added[cut]]
             if not self._may_improve(found):
                 finest &= ~cut
             elif (found.suppressed, found.kept_classes) == (verdict.suppressed, verdict.kept_classes):
-                head |= added[cut].head
+                head |= cut
         removed = {cut: Span(head, finest & ~cut) for cut in cuts.undecided(Span(head, finest))}
         without_cut = yield from self._ask(list(removed.values()))
         for cut, span in removed.items():
             if not self._may_improve(without_cut[span]):
-                head = cuts.closed(head | cut)
+                head = head | cut
         left = [cut for cut in cuts.undecided(Span(head, finest)) if cut in added and cut in removed]
         if len(left) <= (1 - _AGAIN) * len(undecided):
             yield from self._keep([Span(head, finest)])
@@ -213,7 +231,7 @@ class _Tree:
             return min(floors), max(floors), -cut
 
         cut = max(left, key=promise)
-        yield from self._keep([Span(cuts.closed(head | cut), finest), Span(head, finest & ~cut)])
+        yield from self._keep([Span(head | cut, finest), Span(head, finest & ~cut)])
 
     def _ask(self, spans: list[Span]) -> Generator[Batch, Mapping[Node, Verdict], dict[Node, Verdict]]:
         verdicts = yield from ask(spans, metrics=True)

@@ -7,7 +7,7 @@ is a row of numbers that says which cut it has besides, or lacks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,8 +24,11 @@ from kanon_sql.sql import Sql, identifier, render, slot, sql_list
 
 __all__ = ["Partitions", "refuse_what_cuts_break"]
 
-_NULL = 2**30
-"""The number of NULL's interval where it is apart: above all others, whatever they are."""
+_NONE = 2**30
+"""A number above those of all intervals."""
+
+_COST = "cost"
+"""Where a verdict keeps what its head costs as a sum over classes."""
 
 _NOBODY = (None,) * 6
 """A span that no row of the answer is about."""
@@ -110,16 +113,21 @@ class Partitions:
         self._evaluator = evaluator
         self._ordered = ordered
         self._workspace = evaluator.workspace
-        self._packing = Packing([3, *(len(domain.first) + 1 for domain in ordered.domains)])
+        self._packing = Packing([2, *(len(domain.first) + 1 for domain in ordered.domains)])
         self._offsets: list[int] = []
-        groups, nulls, used = [], [], 0
+        groups, used = [], 0
         for domain in ordered.domains:
             self._offsets.append(used)
             cuts = len(domain.first) - 1
             groups.append(((1 << cuts) - 1) << used)
-            nulls.append(1 << (used + cuts - 1) if domain.null and cuts else 0)
             used += cuts
-        self.cuts = Cuts(tuple(groups), tuple(nulls))
+        self.cuts = Cuts(tuple(groups))
+        self._added = evaluator.metric.added(evaluator.counts)
+
+    @property
+    def cost(self) -> Callable[[Verdict], int] | None:
+        """A verdict -> what its head costs as a sum over classes; None where the metric is no such sum."""
+        return None if self._added is None else lambda verdict: int(verdict.details[_COST])
 
     def question(self) -> Question:
         """What the search may know. Its nodes are spans: pairs of numbers whose bits are cuts."""
@@ -161,17 +169,10 @@ class Partitions:
         return [verdict for span in spans for verdict in self.ask(Batch((span,), metrics=True))]
 
     def _changes(self, span: Span, common: Span) -> list[_Change]:
-        """The cuts that a span has more in its head, or less in its finest partition.
-
-        A cut that sets NULL apart comes with any other by itself.
-        """
-        added = span.head & ~common.head
-        for group, null in zip(self.cuts.groups, self.cuts.nulls, strict=True):
-            if added & group & ~null:
-                added &= ~null
+        """The cuts that a span has more in its head, or less in its finest partition."""
         return [
             _Change(attribute, place, adds)
-            for adds, cuts in ((True, added), (False, common.finest & ~span.finest))
+            for adds, cuts in ((True, span.head & ~common.head), (False, common.finest & ~span.finest))
             for attribute, places in enumerate(self.places(cuts))
             for place in places
         ]
@@ -223,23 +224,21 @@ class Partitions:
         }
         rows = []
         for number, (start, end, size) in enumerate(domain.intervals(finest)):
-            apart = domain.null and start == len(domain.first) - 1
             for atom in range(start, end):
                 head_number, head_size = inside[atom]
-                row = [atom, _NULL if apart else number, head_number * stride, number * stride]
+                row = [atom, number, head_number * stride, number * stride]
                 rows.append([*row, head_size, size] if self._sized else row)
         return rows
 
     def _move(self, heads: Sequence[Places], finests: Sequence[Places], changes: list[_Change]) -> list[int]:
         """Which interval is cut where, or which two become one, by numbers of the finest, and the sizes they get."""
         if not changes:
-            return [-1, 1, _NULL, *([_NULL, _NULL, 0, 0] if self._sized else [])]
+            return [-1, 1, _NONE, *([_NONE, _NONE, 0, 0] if self._sized else [])]
         (change,) = changes
         domain, finest = self._ordered.domains[change.attribute], finests[change.attribute]
-        null = {len(domain.first) - 1} if domain.null else set()
         low = high = below = above = 0
         if change.adds:
-            for start, end, size in domain.intervals(sorted({*heads[change.attribute], change.place, *null})):
+            for start, end, size in domain.intervals(sorted({*heads[change.attribute], change.place})):
                 if end == change.place:
                     low, below = start, size
                 if start == change.place:
@@ -249,8 +248,7 @@ class Partitions:
                 if start < change.place < end:
                     low, high, below, above = start, end, size, size
         move = [change.attribute, int(change.adds), _number(finest, change.place)]
-        top = _NULL if high - 1 in null else _number(finest, high - 1)
-        return [*move, _number(finest, low), top + 1, below, above] if self._sized else move
+        return [*move, _number(finest, low), _number(finest, high - 1) + 1, below, above] if self._sized else move
 
     def _context(self) -> dict[str, Any]:
         evaluator, metric = self._evaluator, self._evaluator.metric
@@ -272,7 +270,6 @@ class Partitions:
                     [(index, places[index + 1].stride) for index in cut if places[index + 1].word == word]
                     for word in words
                 ],
-                null=_NULL,
                 values=values,
                 costs=list(costs.values()),
                 sums_rows=metric.carries is None,
@@ -309,8 +306,8 @@ class Partitions:
         costs = list(metric.least_costs(self._smallest, names))
         suppressed = int(violating or 0) + sets.null_rows
 
-        def value(names: Sequence[str], numbers: Sequence[Any]) -> float:
-            measured = Measured(
+        def measured(names: Sequence[str], numbers: Sequence[Any]) -> Measured:
+            return Measured(
                 node=(0,) * len(sets.lookups),
                 suppressed=suppressed,
                 classes=int(total or 0),
@@ -319,8 +316,9 @@ class Partitions:
                 keyed=sized,
                 values=dict(zip(names, numbers, strict=True)),
             )
-            return metric.value(evaluator.counts, measured)
 
+        found = measured(aggregates, sums[: len(aggregates)])
+        least = measured(costs, sums[len(aggregates) :])
         satisfied = suppressed <= evaluator.max_suppressed and suppressed < sets.rows
         return Verdict(
             node=spans[int(number)],
@@ -329,8 +327,9 @@ class Partitions:
             suppressed=suppressed,
             classes=int(total or 0),
             kept_classes=int(kept_classes or 0),
-            metric=value(aggregates, sums[: len(aggregates)]),
-            floor=value(costs, sums[len(aggregates) :]),
+            metric=metric.value(evaluator.counts, found),
+            floor=metric.value(evaluator.counts, least),
+            details={} if self._added is None else {_COST: self._added(found)},
         )
 
 

@@ -32,7 +32,7 @@ class Coded:
         sets: the frequency sets over hierarchies whose level 1 is the partition's intervals.
         node: the partition in them.
         ordered: the ordered domains.
-        last: per quasi-identifier, the number of its last interval; NULL is in none.
+        last: per quasi-identifier, the number of its last interval that has values: NULL alone comes after it.
     """
 
     sets: FrequencySets

@@ -2,7 +2,8 @@
 
 Numbers, dates and times are ordered by value, enumerations as their type lists them; text and all
 else by its label's characters. What a hierarchy's rows list is in their order instead: as they stand
-in a file or a tree, by its first column in a table. NULL comes last.
+in a file or a tree, by its first column in a table. NULL comes last, and
+may share an interval with the values before it.
 
 An *atom* is a run of values that no candidate cut comes between: one value, unless the spec limits
 the cuts. Python learns where in its domain each atom lies, and neither values nor counts of rows.
@@ -81,7 +82,7 @@ class Domain:
     null: bool
 
     def intervals(self, places: Places) -> list[tuple[int, int, int]]:
-        """The intervals: their first atom, the one after their last, and the domain values under them.
+        """The intervals: their first atom, the one after their last, and the domain values under them, NULL being one.
 
         Without a cut there is one, which is the top: unless the rows of a hierarchy go beyond its values.
         """
@@ -89,16 +90,16 @@ class Domain:
         return [(start, end, self._size(start, end)) for start, end in pairwise(bounds)]
 
     def last_interval(self, places: Places) -> int:
-        """How many intervals there are, NULL's left out: the number of the last, counted from 1."""
+        """The number of the last interval that has values, counted from 1; NULL alone comes after it."""
         apart = self.null and bool(places) and places[-1] == len(self.first) - 1
         return len(places) + 1 - int(apart)
 
     def _size(self, start: int, end: int) -> int:
-        if self.null and start == len(self.first) - 1:
-            return 1
-        if start == 0 and end == len(self.first) and (self.open or self.null or self.order is None):
+        if start == 0 and end == len(self.first) and (self.open or self.order is None):
             return self.lookup.domain_rows
-        return self.last[end - 1] - self.first[start] + 1
+        null = int(self.null and end == len(self.first))
+        beyond = end - null
+        return null + (self.last[beyond - 1] - self.first[start] + 1 if beyond > start else 0)
 
     def level(self, places: Places) -> int:
         """The level of a partition in the hierarchy value, interval, top."""

@@ -152,6 +152,13 @@ class Metric(ABC):
         """
         return {}
 
+    def added(self, counts: Counts) -> Callable[[Measured], int] | None:
+        """Aggregates -> a whole number that is a sum over all classes, which the metric never falls by rising with.
+
+        A suppressed class adds as much for each row. None where the metric is no such sum.
+        """
+        return None
+
     @abstractmethod
     def value(self, counts: Counts, measured: Measured) -> float:
         """The metric of a node with its suppression."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -33,6 +33,10 @@ class Discernibility(Metric):
     def least_costs(self, k: int, carried: Sequence[str]) -> dict[str, Sql]:
         """A row's class never gets smaller, nor than k (Bayardo and Agrawal 2005, section 4.1)."""
         return {"kept_squares": render("models/quality/least_discernibility", k=k)}
+
+    def added(self, counts: Counts) -> Callable[[Measured], int] | None:
+        """The metric itself."""
+        return None if self.monotone else lambda measured: round(self.value(counts, measured))
 
     def value(self, counts: Counts, measured: Measured) -> float:
         """Squared released sizes plus N per suppressed row."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -45,6 +45,15 @@ class Loss(PerColumn):
         return {
             f"covered_{index}": render("models/quality/least_loss", size=size) for index, size in enumerate(carried)
         }
+
+    def added(self, counts: Counts) -> Callable[[Measured], int] | None:
+        """The domain values under all rows' values, where one quasi-identifier alone has several."""
+        several = [index for index, attribute in enumerate(counts.attributes) if attribute.domain_rows > 1]
+        if self.gs_factor != 0.5 or len(several) != 1:
+            return None
+        (only,) = several
+        domain = counts.attributes[only].domain_rows
+        return lambda measured: round(self._covered(counts, measured)[only]) + domain * measured.suppressed
 
     def by_attribute(self, counts: Counts, measured: Measured) -> list[float]:
         """Per quasi-identifier, the share of its detail that is lost; suppressed rows lose all of it."""
