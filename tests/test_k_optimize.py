@@ -253,6 +253,18 @@ def test_all_rows_but_those_of_one_class_may_be_suppressed(batch: int) -> None:
     assert_best(table, found)
 
 
+def test_what_a_further_row_can_break_is_searched_as_spans(database: Database) -> None:
+    """All are as close as can be to half x: so is each pair of neighbours, and no value by itself, nor three."""
+    rows = [[value, "xyyx"[value % 4]] for value in range(8)]
+    database.table("people", {"q": "INTEGER", "s": "VARCHAR"}, rows)
+    close = {"t_closeness": {"attribute": "s", "t": 0.1, "distance": "equal"}}
+    spec = planned({"q": None}, sensitive=["s"], privacy=[{"k_anonymity": 2}, close], suppression={"limit": 0})
+    found = kanon_sql.plan(database.engine, spec)
+    assert found.search is not None
+    assert (found.search.proven, found.intervals) == (True, {"q": 4})
+    assert found.metrics["loss"] == pytest.approx((8 * 2 - 8) / (64 - 8))
+
+
 def shortest_only(walk: Any) -> Any:
     class Tree(walk._Tree):  # type: ignore[misc]
         def plant(self) -> Any:

@@ -85,7 +85,7 @@ def k_optimize(question: Question, cuts: Cuts, cost: Callable[[Verdict], int] | 
         question: its ``monotone`` must hold; ``floor`` of a verdict bounds the whole span.
         cuts: the candidates.
         cost: what a verdict's partition costs, exactly, where that is a sum over its classes: the metric is lowest
-            where the cost is. None where it is not.
+            where the cost is. None where it is not, or where a class that satisfies may violate together with another.
 
     Returns:
         A strategy whose outcome has the best partition as the head of ``best.node``. It is not

@@ -122,11 +122,17 @@ class Partitions:
             groups.append(((1 << cuts) - 1) << used)
             used += cuts
         self.cuts = Cuts(tuple(groups))
-        self._added = evaluator.metric.added(evaluator.counts)
+        # A class that satisfies must do so with any other; some requirements promise it of two that satisfy alone.
+        by_person = evaluator.sets.persons is not None
+        always = all(is_sound(model, by_person=by_person, may_suppress=True) for model in evaluator.models)
+        self._added = evaluator.metric.added(evaluator.counts) if always else None
 
     @property
     def cost(self) -> Callable[[Verdict], int] | None:
-        """A verdict -> what its head costs as a sum over classes; None where the metric is no such sum."""
+        """A verdict -> what its head costs as a sum over classes.
+
+        None where the metric is no such sum, or where a class that satisfies may not do so together with another.
+        """
         return None if self._added is None else lambda verdict: int(verdict.details[_COST])
 
     def question(self) -> Question:
