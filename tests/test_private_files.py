@@ -116,6 +116,26 @@ def test_what_a_killed_process_spilled_goes_with_the_next_one_and_a_living_ones_
     assert not living.path.exists()
 
 
+def test_where_directories_cannot_be_locked_none_is_taken_for_a_dead_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as on a share: it is private all the same, and stays until its process removes it."""
+
+    def refuses(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr("fcntl.flock", refuses)
+    first, second = (private_directory(tmp_path, ".kanon-spill-") for _ in range(2))
+    assert first is not None
+    assert second is not None
+    assert sorted(tmp_path.iterdir()) == sorted([first.path, second.path])
+    assert {mode(first.path), mode(second.path)} == {0o700}
+    assert second.removed == 0
+    for made in (first, second):
+        made.close()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_next_run_says_that_it_removed_what_was_spilled(tmp_path: Path) -> None:
     database = tmp_path / "clinic.duckdb"
     with kanon_sql.connect(database) as engine:

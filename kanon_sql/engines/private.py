@@ -14,6 +14,7 @@ import secrets
 import shutil
 import weakref
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 __all__ = ["PrivateDirectory", "private_directory"]
@@ -51,11 +52,9 @@ def private_directory(parent: Path, prefix: str) -> PrivateDirectory | None:
         prefix: what its name begins with.
 
     Returns:
-        The directory; None where the operating system has no locks and no modes, or lets none be made there.
+        The directory; None where the operating system has no modes of files, or lets none be made there.
     """
-    try:
-        import fcntl
-    except ImportError:  # Windows
+    if find_spec("fcntl") is None:  # Windows
         return None
     try:
         removed = _remove_dead(parent, prefix)
@@ -65,7 +64,7 @@ def private_directory(parent: Path, prefix: str) -> PrivateDirectory | None:
             lock = None
             try:
                 lock = os.open(path, os.O_RDONLY)
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _lock(lock)
                 if path.is_dir():
                     return PrivateDirectory(path, lock, removed)
             except (FileNotFoundError, BlockingIOError):  # taken for a dead one's
@@ -75,6 +74,22 @@ def private_directory(parent: Path, prefix: str) -> PrivateDirectory | None:
     except OSError:
         return None
     return None
+
+
+def _lock(directory: int) -> None:
+    """Lock a directory, where it can be locked; on a share without locks it is never taken for a dead process's.
+
+    Raises:
+        BlockingIOError: another process has locked it.
+    """
+    import fcntl
+
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        return
 
 
 def _remove_dead(parent: Path, prefix: str) -> int:
