@@ -292,6 +292,19 @@ def test_numbers_that_fifteen_digits_do_not_tell_apart_are_two(tmp_path: Path) -
     assert (mapped["k"], mapped["violating_classes"]) == (1, 1)
 
 
+def test_a_population_knows_numbers_and_not_how_they_are_written(database: Database) -> None:
+    """A reader tells the two rows apart by the sign of 0; both persons of the census have that number."""
+    database.table("people", {"q": "DOUBLE"}, [(0.0,), (-0.0,)])
+    database.table("census", {"q": "DOUBLE"}, [(0.0,), (0.0,)])
+    asked = [{"k_anonymity": 2}, {"k_map": {"population": "census", "k": 2}}]
+    spec = Spec.from_dict({"version": 1, "source": "people", "quasi_identifiers": {"q": None}, "privacy": asked})
+    found = kanon_sql.check(database.engine, spec, "people")
+    alone, mapped = found.achieved.values()
+    assert (alone["k"], alone["violating_classes"]) == (1, 2)
+    assert (mapped["k"], mapped["violating_classes"]) == (2, 0)
+    assert found.class_sizes[0]["classes"] == 2
+
+
 def test_checks_with_a_population_create_and_drop_nothing(database: Database) -> None:
     """A person of the population whom several classes could have stood for is looked for only where it matters."""
     spec = clinic(database)

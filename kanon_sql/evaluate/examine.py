@@ -6,7 +6,7 @@ reads the table itself, never the frequency sets that the search used.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -194,9 +194,9 @@ def examine(workspace: Workspace, subject: Subject, models: Sequence[PrivacyMode
     found: dict[int, Achieved] = {}  # by model: requirements of several specs may share a key
     whole: Examination | None = None
     numbered = workspace.dialect.numbers_classes
-    for names, own in groupings(models).items():
+    for over, own in _grouped(subject, models):
         edges = size_edges(own)
-        frames = _frames(workspace, _over(subject, names), own, numbered=numbered)
+        frames = _frames(workspace, over, own, numbered=numbered)
         flagged = flagged_classes(frames, own, with_keys=False)
         rows = workspace.fetch(
             "evaluate/achieved",
@@ -226,8 +226,7 @@ def failing_classes(workspace: Workspace, subject: Subject, models: Sequence[Pri
         most: how many, for each set of columns that classes are made by.
     """
     found = []
-    for names, own in groupings(models).items():
-        over = _over(subject, names)
+    for over, own in _grouped(subject, models):
         frames = _frames(workspace, over, own)
         rows = workspace.fetch(
             "evaluate/examine/failing",
@@ -247,8 +246,26 @@ def failing_classes(workspace: Workspace, subject: Subject, models: Sequence[Pri
     return found
 
 
-def _over(subject: Subject, names: tuple[str, ...] | None) -> Subject:
-    return subject if names is None else replace(subject, quasi_identifiers=names, counted=None)
+def _grouped(subject: Subject, models: Sequence[PrivacyModel]) -> Iterator[tuple[Subject, list[PrivacyModel]]]:
+    """The table by each set of columns that requirements' classes are made by, with these requirements.
+
+    A population, or a background, knows numbers and not how a table writes them: requirements that compare with one
+    are examined by numbers, in a statement of their own where a column has equal ones that look different.
+    """
+    for names, own in groupings(models).items():
+        over = subject if names is None else replace(subject, quasi_identifiers=names, counted=None)
+        varied = any(over.columns[name].varies is not None for name in over.quasi_identifiers)
+        framed = [model for model in own if varied and _is_framed(model)]
+        others = [model for model in own if model not in framed]
+        if others or names is None:
+            yield over, others
+        if framed:
+            yield replace(over, counted=None), framed
+
+
+def _is_framed(model: PrivacyModel) -> bool:
+    """Whether it compares classes with something of its own, such as a population."""
+    return model.frame is not None and model.attribute is None
 
 
 def _marked(subject: Subject) -> Sql | None:
@@ -285,7 +302,9 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
             class within one frame, so it is given where there is one only, and that is sorted by classes.
     """
     columns, unit = subject.columns, subject.unit
-    keys = shown_keys([columns[name] for name in subject.quasi_identifiers], "checked")
+    framed = [model for model in models if _is_framed(model)]
+    grouped = [columns[name] for name in subject.quasi_identifiers]
+    keys = [exact_value(column, "checked") for column in grouped] if framed else shown_keys(grouped, "checked")
     key_names = [f"q{index}" for index, _ in enumerate(keys)]
     shared: dict[str, Any] = {
         "table": subject.table,
@@ -308,8 +327,8 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
             form, value=value, compared=name in subject.references, facts=marks, spans=spans, **shared
         )
     named: dict[str, Sequence[str]] = {name: subject.facts[name].all for name in attributes}
-    for model in models:
-        if model.frame is not None and model.attribute is None:
+    for model in framed:
+        if model.frame is not None:
             values[model.frame] = subject.populations[model.frame]
             named[model.frame] = model.needs_facts
     # The values of a sensitive attribute are counted by row, and their classes with them.
