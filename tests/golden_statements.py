@@ -193,7 +193,7 @@ class Published(DryEngine):
             return [("2001-01-01T00:00:00+00:00",)]
         if statement.name == "release/manifest/pending":
             return [("visits_release", "0a", '{"published_at": "2001-01-01T00:00:00+00:00"}')]
-        if statement.name == "verbs/clean/recorded":
+        if statement.name == "engines/scratch/recorded":
             return [("00", '["kanon_00_release"]', "2001-01-01T00:00:00+00:00")]
         if statement.name == "disclosure/attacks/level_misses":  # the release is a level above the values
             return [(1, *rows[0][1:])]

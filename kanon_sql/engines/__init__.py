@@ -16,6 +16,7 @@ from kanon_sql.engines.databases import SECRETS, database_kind, holds_password
 from kanon_sql.engines.frames import FrameDatabase, FrameKind, open_frames
 from kanon_sql.engines.given import CONNECTIONS, TABLES, connection_kind, shown_kind, table_kind
 from kanon_sql.engines.lakes import LAKES
+from kanon_sql.engines.left_over import Recorded, recorded, standing
 from kanon_sql.engines.settings import session_statements
 from kanon_sql.engines.stage import Reporter
 from kanon_sql.engines.workspace import SCRATCH_TABLE, Workspace, now, open_workspace
@@ -38,6 +39,7 @@ __all__ = [
     "FrameDatabase",
     "FrameKind",
     "Meter",
+    "Recorded",
     "Reporter",
     "Row",
     "Scratch",
@@ -49,9 +51,11 @@ __all__ = [
     "now",
     "open_frames",
     "open_workspace",
+    "recorded",
     "refuse_incomplete",
     "session_statements",
     "shown_kind",
+    "standing",
     "table_kind",
 ]
 _HOME = {"SCRATCH_SCHEMA": "dry", "DryEngine": "dry"}

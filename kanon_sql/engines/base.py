@@ -7,7 +7,7 @@ limit and always counts: the egress meter is the proof that no source row was fe
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, Self
@@ -371,6 +371,34 @@ class Engine(Protocol):
 
     def estimate(self, relation: str) -> Estimate | None:
         """What reading a FROM form would cost, without reading it; None when the engine cannot tell."""
+
+    @property
+    def knows_ended(self) -> bool:
+        """Whether it can be known that a run of another process or connection lives no more."""
+
+    def mark_alive(self, run_id: str) -> str | None:
+        """Let others know that a run lives, until it is unmarked as often, or its process or connection ends.
+
+        Returns:
+            What knows it, which :meth:`ended` needs; None where nothing does.
+        """
+
+    def unmark_alive(self, run_id: str) -> None:
+        """Take back what :meth:`mark_alive` said once."""
+
+    def ended(self, among: tuple[str, ...], held_by: Mapping[str, str]) -> frozenset[str]:
+        """Those runs that live no more, of several with what knows it; one that is not known about is none of them.
+
+        Args:
+            among: the name of the table that they are recorded in.
+            held_by: the runs, and what :meth:`mark_alive` returned for each.
+        """
+
+    def bury(self, run_id: str) -> None:
+        """Remove what is left of the mark of a run that ended, once its tables are gone."""
+
+    def tell_left(self, removed: int, stay: int) -> None:
+        """Let results of this run say how many tables of runs that ended were removed, and how many could not be."""
 
     def cancel(self) -> None:
         """Stop the running statement, on the server too."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from itertools import islice
@@ -34,7 +34,7 @@ from kanon_sql.engines.clickhouse_tables import (
 )
 from kanon_sql.engines.reads import Stored
 from kanon_sql.engines.said import without_values
-from kanon_sql.engines.session import NO_TABLE, TAG, SessionEngine
+from kanon_sql.engines.session import NO_TABLE, TAG, THIS_PROCESS, SessionEngine
 from kanon_sql.engines.type_names import TypeName, listed_labels, parsed_type
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.sql import RENAMING, Statement, dialect_named
@@ -138,6 +138,26 @@ class ClickHouseEngine(SessionEngine):
     def version(self) -> str:
         """The server's version."""
         return str(self._version)
+
+    # --- Runs that live ---
+
+    @property
+    def knows_ended(self) -> bool:  # type: ignore[override]
+        """In chDB one process alone has the directory open; a server has no lock that ends with a client."""
+        return self._path is not None
+
+    def _hold(self, run_id: str) -> str | None:
+        return None if self._path is None else THIS_PROCESS
+
+    def _ended(self, among: tuple[str, ...], held_by: Mapping[str, str]) -> Iterable[str]:
+        """All others, where the record is stored here; it may be a table of a server's that is read through chDB."""
+        place = "currentDatabase()" if len(among) == 1 else self.dialect.literal(among[0])
+        rows = self._rows(
+            f"SELECT 1 FROM system.tables WHERE database = {place} AND name = {self.dialect.literal(among[-1])} "
+            "AND engine = 'MergeTree' AND NOT is_temporary",
+            1,
+        )
+        return [run_id for run_id, holder in held_by.items() if holder == THIS_PROCESS] if rows else ()
 
     # --- Settings ---
 

@@ -6,7 +6,7 @@ one row would, so that all stages are reached; the SQL does not depend on the an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from string import digits
@@ -46,6 +46,7 @@ class DryEngine:
     read_notes: tuple[str, ...] = ()
     ephemeral = False
     read_only = False
+    knows_ended = False
 
     def __init__(self, dialect: str, columns: Sequence[Column]) -> None:
         self.dialect = dialect_named(dialect)
@@ -169,6 +170,22 @@ class DryEngine:
         self.meter.count(Statement("release/transaction", self._begin))
         yield
         self.meter.count(Statement("release/transaction", "COMMIT"))
+
+    def mark_alive(self, run_id: str) -> None:
+        """A script is run later."""
+
+    def unmark_alive(self, run_id: str) -> None:
+        """A script is run later."""
+
+    def ended(self, among: tuple[str, ...], held_by: Mapping[str, str]) -> frozenset[str]:
+        """Nothing is known."""
+        return frozenset()
+
+    def bury(self, run_id: str) -> None:
+        """Nothing was marked."""
+
+    def tell_left(self, removed: int, stay: int) -> None:
+        """Nothing was removed."""
 
     def estimate(self, relation: str) -> Estimate | None:
         """Nothing is known."""

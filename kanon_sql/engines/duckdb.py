@@ -18,7 +18,7 @@ from kanon_sql.engines.duckdb_macros import Macros
 from kanon_sql.engines.files import AttachedLakes, file_parts, file_reader, no_table_but_file
 from kanon_sql.engines.private import PrivateDirectory, private_directory
 from kanon_sql.engines.reads import Stored
-from kanon_sql.engines.session import IN_TRANSACTION, SessionEngine
+from kanon_sql.engines.session import IN_TRANSACTION, THIS_PROCESS, SessionEngine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.sql import Statement, dialect_named, literal
 
@@ -182,6 +182,7 @@ class DuckDBEngine(SessionEngine):
     dialect = dialect_named("duckdb")
     shows_views = True
     looks_first = False  # listing all functions takes as long as a small run
+    knows_ended = True
     effects = frozenset(
         {"checkpoint", "disable_logging", "disable_profiling", "enable_logging", "enable_profiling", "force_checkpoint"}
         | {"gen_random_uuid", "nextval", "query", "random", "setseed", "setval", "sleep_ms", "truncate_duckdb_logs"}
@@ -358,6 +359,24 @@ class DuckDBEngine(SessionEngine):
             raise SpecError(
                 f"source file {path[:200]}: it cannot be looked at: {error.strerror}; is the name right?"
             ) from None
+
+    def _hold(self, run_id: str) -> str | None:
+        """A file that is written is open in one process alone."""
+        return THIS_PROCESS
+
+    def _ended(self, among: tuple[str, ...], held_by: Mapping[str, str]) -> Iterable[str]:
+        """All others, in a database that DuckDB itself stores; what is attached from elsewhere has other writers."""
+        found = self._rows(relation_query(self._folded(among)), 1)
+        if not found:
+            return ()
+        rows = self._rows(
+            "SELECT path FROM duckdb_databases() WHERE type = 'duckdb' AND NOT readonly AND "
+            f"lower(database_name) = {literal(str(found[0][1]).lower())}",
+            1,
+        )
+        if not rows or (rows[0][0] is not None and not Path(str(rows[0][0])).is_file()):
+            return ()
+        return [run_id for run_id, holder in held_by.items() if holder == THIS_PROCESS]
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -7,7 +7,7 @@ What differs between them (types, catalog, cancelling, rights) is a :class:`Back
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -220,6 +220,23 @@ class RelationalEngine(SessionEngine):
     def _changing_calls(self, parts: tuple[str, ...], text: str) -> list[str]:
         with self._guard("catalog"):
             return self.backend.changing_calls(self, parts, text)
+
+    @property
+    def knows_ended(self) -> bool:  # type: ignore[override]
+        """Whether it can be known that a run of another process or connection lives no more."""
+        return self.backend.knows_ended
+
+    def _hold(self, run_id: str) -> str | None:
+        return self.backend.hold(self, run_id)
+
+    def _let_go(self, run_id: str, held_by: str) -> None:
+        self.backend.let_go(self, run_id)
+
+    def _ended(self, among: tuple[str, ...], held_by: Mapping[str, str]) -> Iterable[str]:
+        return self.backend.ended(self, held_by)
+
+    def _bury(self, run_id: str) -> None:
+        self.backend.bury(run_id)
 
     def _file(self, path: str) -> str:
         raise UnsupportedError(

@@ -6,7 +6,8 @@ import re
 import secrets
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Literal, Self
 
@@ -16,7 +17,7 @@ from kanon_sql.errors import DatabaseError, KanonError, SpecError, UnsupportedEr
 from kanon_sql.interrupts import ends_in_order
 from kanon_sql.sql import Dialect, Statement, called_names, looking_at, marked_run, refuse_called, single_query
 
-__all__ = ["IN_TRANSACTION", "NO_TABLE", "TAG", "SessionEngine"]
+__all__ = ["IN_TRANSACTION", "NO_TABLE", "TAG", "THIS_PROCESS", "SessionEngine"]
 
 IN_TRANSACTION = "this connection is inside a transaction that kanon_sql did not open; commit it or roll it back first"
 """Why a connection is refused that its owner has begun something on."""
@@ -28,6 +29,26 @@ NO_TABLE = "is no plain table"
 """Why a view, or what is like one, is not used as a table of ours."""
 
 _BROKEN = re.compile("[\ud800-\udfff]")
+
+THIS_PROCESS = "process"
+"""What knows that a run lives where one process alone has the database open."""
+
+_HERE: Counter[str] = Counter()
+"""The runs of this process that are at work, by any of its connections."""
+
+_HERE_LOCK = threading.Lock()
+
+
+def _here(run_id: str, change: int) -> None:
+    with _HERE_LOCK:
+        _HERE[run_id] += change
+        if not _HERE[run_id]:
+            del _HERE[run_id]
+
+
+def _is_here(run_id: str) -> bool:
+    with _HERE_LOCK:
+        return run_id in _HERE
 
 
 class SessionEngine(ABC):
@@ -57,6 +78,8 @@ class SessionEngine(ABC):
     """Table functions, in small letters, that may read tables whose rows are merged later."""
     repeatable_samples: Literal["none", "seeded", "all"] = "none"
     """Which samples of a table that does not change have the same rows each time."""
+    knows_ended = False
+    """It can be known that a run of another process or connection lives no more."""
 
     def __init__(self, label: str, *, read_only: bool = False, scratch: Scratch | None = None) -> None:
         self.label = label
@@ -70,6 +93,8 @@ class SessionEngine(ABC):
         self.on_wait: Callable[[str | None], None] | None = None
         self._looked_at = LookedAt(self)
         self._removed: list[str] = []
+        self._left: list[str] = []
+        self._alive: dict[str, tuple[int, str | None]] = {}
 
     # --- What a subclass brings ---
 
@@ -140,6 +165,22 @@ class SessionEngine(ABC):
     @abstractmethod
     def close(self) -> None:
         """Release the connection if this object opened it."""
+
+    def _hold(self, run_id: str) -> str | None:
+        """Let other processes and connections know that a run lives; what knows it, None where nothing does."""
+        return None
+
+    def _let_go(self, run_id: str, held_by: str) -> None:
+        """Take back what :meth:`_hold` did."""
+        return
+
+    def _ended(self, among: tuple[str, ...], held_by: Mapping[str, str]) -> Iterable[str]:
+        """Those of some runs, none of which is of this process, that live no more for sure."""
+        return ()
+
+    def _bury(self, run_id: str) -> None:
+        """Locks end with their process or connection."""
+        return
 
     def estimate(self, relation: str) -> Estimate | None:
         """What reading a FROM form would cost; None when the engine cannot tell."""
@@ -214,13 +255,59 @@ class SessionEngine(ABC):
     @property
     def read_notes(self) -> tuple[str, ...]:
         """What a result should say of the tables and views that were read, and of what killed runs left."""
-        return (*self._looked_at.notes, *self._removed)
+        return (*self._looked_at.notes, *self._removed, *self._left)
 
     def tell_removed(self, directories: int) -> None:
         """Let results say that directories with values were removed, which processes left that were killed."""
         if directories:
             runs = "a run that was" if directories == 1 else f"{directories} runs that were"
             self._removed.append(f"removed what {runs} killed had left on the disk")
+
+    def tell_left(self, removed: int, stay: int) -> None:
+        """Let results of this run say how many tables of runs that ended were removed, and how many could not be."""
+        if removed:
+            tables = "a scratch table" if removed == 1 else f"{removed} scratch tables"
+            self._left.append(f"removed {tables} that a run which was cut off had left")
+        if stay:
+            tables = "a scratch table" if stay == 1 else f"{stay} scratch tables"
+            self._left.append(
+                f"could not drop {tables} that a run which was cut off had left, and that may hold values of its "
+                "source; kanon-sql clean lists them, and drops them with --yes as a user who may"
+            )
+
+    def mark_alive(self, run_id: str) -> str | None:
+        """Let others know that a run lives, until it is unmarked as often, or its process or connection ends."""
+        count, held_by = self._alive.get(run_id, (0, None))
+        if not count:
+            _here(run_id, 1)
+            with suppress(DatabaseError), self._guard("catalog"):
+                held_by = self._hold(run_id)
+        self._alive[run_id] = count + 1, held_by
+        return held_by
+
+    def unmark_alive(self, run_id: str) -> None:
+        """Take back what :meth:`mark_alive` said once."""
+        count, held_by = self._alive.pop(run_id)
+        if count > 1:
+            self._alive[run_id] = count - 1, held_by
+            return
+        _here(run_id, -1)
+        if held_by is not None:
+            with self._guard("catalog"):
+                self._let_go(run_id, held_by)
+
+    def bury(self, run_id: str) -> None:
+        """Remove what is left of the mark of a run that ended, once its tables are gone."""
+        if not _is_here(run_id):
+            self._bury(run_id)
+
+    def ended(self, among: tuple[str, ...], held_by: Mapping[str, str]) -> frozenset[str]:
+        """Those runs that live no more, of several with what knows it; one that is not known about is none of them."""
+        others = {run_id: holder for run_id, holder in held_by.items() if not _is_here(run_id)}
+        if not others:
+            return frozenset()
+        with self._guard("catalog"):
+            return frozenset(self._ended(among, others))
 
     def known_rows(self, table: str) -> int | None:
         """How many rows a scratch table has, where the engine knows without a question."""
@@ -334,6 +421,7 @@ class SessionEngine(ABC):
         before = self.meter, self._deadline, self.run_id
         self.meter, self._deadline, self.run_id = Meter(), deadline, secrets.token_hex(4)
         self._looked_at, looked_at = LookedAt(self), self._looked_at
+        self._left, left = [], self._left
         try:
             with ends_in_order(self.cancel):
                 if self.looks_first:
@@ -348,7 +436,7 @@ class SessionEngine(ABC):
                 self.refuse_other_meanings()  # what was made meanwhile was called too
         finally:
             self.meter, self._deadline, self.run_id = before
-            self._looked_at = looked_at
+            self._looked_at, self._left = looked_at, left
 
     def within(self, deadline: Deadline) -> AbstractContextManager[None]:
         """A time limit for everything inside, besides the run's own."""

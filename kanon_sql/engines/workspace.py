@@ -21,6 +21,7 @@ from typing import Any
 
 from kanon_sql.engines.base import DROP, Capabilities, Column, Engine, Row
 from kanon_sql.engines.inline import InlineTables
+from kanon_sql.engines.left_over import HELD_BY, remove_left
 from kanon_sql.engines.stage import Reporter, Stage, silent
 from kanon_sql.errors import DatabaseError
 from kanon_sql.sql import Compiler, Creation, Dialect, Relation, Statement
@@ -66,6 +67,10 @@ class Workspace:
     """What is recorded and may still be there, with the run that made it."""
     _dropped: dict[tuple[str, ...], str] = field(default_factory=dict)
     """Scratch tables that are recorded and were dropped since, with the run that made them."""
+    _alive: dict[str, str | None] = field(default_factory=dict)
+    """The runs that are marked alive until all is dropped, and what knows that they live."""
+    _looked_into: set[tuple[str, ...]] = field(default_factory=set)
+    """The records in which tables of runs that ended were looked for."""
     _inline: InlineTables = field(default_factory=InlineTables)
     _waiting: list[Statement] | None = None
     """What will be made by one statement; None outside of :meth:`together`."""
@@ -300,19 +305,32 @@ class Workspace:
             relation: the table, whose name holds the id of this run.
             among: where such tables are recorded.
         """
+        if self.run_id not in self._alive:
+            self._alive[self.run_id] = self.engine.mark_alive(self.run_id)
+        held_by = self._alive[self.run_id]
         self._standing[relation.parts] = self.run_id
         self.execute(
             "engines/scratch/record",
             table=among,
             run_id=self.run_id,
             object_name=json.dumps(relation.parts),
-            created_at=now(),
+            created_at=now() if held_by is None else f"{now()}{HELD_BY}{held_by}",
         )
 
     def forget(self, relation: Relation, among: Relation) -> None:
         """Take back what :meth:`record` noted, once the table is gone or has become a release."""
         self.execute("engines/scratch/forget", table=among, object_name=json.dumps(relation.parts))
         self._standing.pop(relation.parts, None)
+
+    def remove_left(self, among: Relation) -> None:
+        """Drop what runs that live no more have left, once for each record; see :mod:`.left_over`.
+
+        Args:
+            among: the record, which is there. Outside of a transaction, which a refusal would end.
+        """
+        if among.parts not in self._looked_into:
+            self._looked_into.add(among.parts)
+            remove_left(self, among)
 
     @contextmanager
     def lasting(self, report: Reporter | None) -> Iterator[None]:
@@ -346,6 +364,10 @@ class Workspace:
         for run_id in sorted(self._recorded):
             with suppress(DatabaseError):
                 self._forget_dropped(run_id)
+        while self._alive:
+            run_id, _ = self._alive.popitem()
+            with suppress(DatabaseError):
+                self.engine.unmark_alive(run_id)
 
     def _forget_dropped(self, run_id: str) -> None:
         """In one statement, unless something of the run may still be there: ``clean`` has to find that."""
@@ -378,6 +400,7 @@ class Workspace:
         if not self._recorded:
             self.engine.refuse_readers(self.engine.scratch.schema)
             self.create_shared("engines/scratch/create_record", self._record_table)
+            self.remove_left(self._record_table)
         self._recorded.add(self.run_id)
         self.record(next(item for item in self._tables if self.quoted(item) == quoted), self._record_table)
 

@@ -80,6 +80,7 @@ def staged(workspace: Workspace, release: tuple[str, ...], what: str = "release"
     """
     target, record = beside(release, f"kanon_{workspace.run_id}_{what}"), beside(release, SCRATCH_TABLE)
     workspace.create_shared("engines/scratch/create_record", record)
+    workspace.remove_left(record)
     workspace.engine.conceal(target.parts)
     workspace.record(target, record)
     try:

@@ -6,7 +6,6 @@ published left a pending row in the manifest; what that means is told in :mod:`k
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -14,7 +13,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
-from kanon_sql.engines import SCRATCH_TABLE, Engine, Reporter, Workspace, open_workspace
+from kanon_sql.engines import (
+    SCRATCH_TABLE,
+    Engine,
+    Recorded,
+    Reporter,
+    Workspace,
+    open_workspace,
+    recorded,
+    standing,
+)
 from kanon_sql.errors import SpecError
 from kanon_sql.release import (
     MANIFEST_TABLE,
@@ -33,12 +41,7 @@ from kanon_sql.sql import Relation
 
 __all__ = ["CleanResult", "ScratchObject", "clean"]
 
-MAX_OBJECTS = 10_000
-"""More records than this are an error: no real series of crashes leaves as many."""
-
 _FILE = re.compile(r"\.kanon-([0-9a-f]+)")
-
-_OURS = re.compile(r"kanon_[0-9a-f]+_[a-z0-9_]+")
 
 State = Literal[
     "left over", "dropped", "already gone", "not ours: kept", "put back",
@@ -184,15 +187,18 @@ class _Room:
         record, manifest = Relation((*self.place, SCRATCH_TABLE)), Relation((*self.place, MANIFEST_TABLE))
         unsettled = pending_records(workspace, manifest) if engine.shared(manifest.parts) else []
         if engine.shared(record.parts):
-            for row in workspace.fetch("verbs/clean/recorded", MAX_OBJECTS, table=record):
-                run_id, object_name, created_at = map(str, row)
-                found = _object(engine, run_id, object_name, created_at)
+            found = recorded(workspace, record)
+            for item in found:
+                listed = _object(engine, item)
                 if self.drop:
-                    release = next((item.release_name for item in unsettled if item.run_id == run_id), None)
-                    found = _dropped(workspace, record, found, object_name, release)
-                yield found
-        for item in unsettled:
-            yield self._release(manifest, item)
+                    release = next((one.release_name for one in unsettled if one.run_id == item.run_id), None)
+                    listed = _dropped(workspace, record, item, listed, release)
+                yield listed
+            if self.drop:
+                for run_id in sorted({item.run_id for item in found}):
+                    engine.bury(run_id)
+        for pending in unsettled:
+            yield self._release(manifest, pending)
 
     def _statements(self) -> Iterator[ScratchObject]:
         """What the server works on for other runs; one whose client is gone may go on for as long as it takes."""
@@ -225,50 +231,34 @@ class _Room:
         return replace(found, state="withdrawn")
 
 
-def _parts(object_name: str) -> tuple[str, ...] | None:
-    """The name that a record holds, if it is one."""
-    try:
-        parts = json.loads(object_name)
-    except ValueError:
-        return None
-    if isinstance(parts, list) and 1 <= len(parts) <= 3 and all(isinstance(part, str) and part for part in parts):
-        return tuple(parts)
-    return None
-
-
-def _object(engine: Engine, run_id: str, object_name: str, created_at: str) -> ScratchObject:
-    parts = _parts(object_name)
-    if parts is None:
-        return ScratchObject(object_name, run_id, created_at, "not ours: kept")
-    kind = engine.exists(parts)
-    state: State = "already gone" if kind is None else "left over"
-    if not _OURS.fullmatch(parts[-1]) or kind == "view":
-        state = "not ours: kept"
-    return ScratchObject(format_table_name(parts), run_id, created_at, state)
+def _object(engine: Engine, item: Recorded) -> ScratchObject:
+    state = standing(engine, item)
+    name = item.object_name if item.parts is None else format_table_name(item.parts)
+    return ScratchObject(name, item.run_id, item.created_at, state)
 
 
 def _dropped(
-    workspace: Workspace, record: Relation, found: ScratchObject, object_name: str, release_name: str | None
+    workspace: Workspace, record: Relation, item: Recorded, found: ScratchObject, release_name: str | None
 ) -> ScratchObject:
     """Drop a recorded table and forget it; an old release whose name nothing has gets that back.
 
     Args:
         workspace: where.
         record: the table of what is recorded.
-        found: the object, as it was listed.
-        object_name: as it is recorded.
+        item: the table, as it is recorded.
+        found: the table, as it was listed.
         release_name: what its run was publishing when it was cut off, if it was.
     """
     if found.state == "not ours: kept":
         return found
     if found.state == "left over":
-        parts = _parts(object_name)
-        assert parts is not None
+        assert item.parts is not None
+        parts = item.parts
         is_old = release_name is not None and parts[-1] == f"kanon_{found.run_id}_old"
         if is_old and put_back(workspace, Relation(parts), (*parts[:-1], str(release_name))):
             found = replace(found, state="put back")
         else:
             workspace.execute("engines/scratch/drop", target=Relation(parts))
             found = replace(found, state="dropped")
-    workspace.execute("engines/scratch/forget", table=record, object_name=object_name)
+    workspace.execute("engines/scratch/forget", table=record, object_name=item.object_name)
     return found

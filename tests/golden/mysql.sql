@@ -5149,7 +5149,7 @@ DROP TABLE IF EXISTS `kanon_run_doctor`;
 -- release/manifest/pending
 SELECT release_name, run_id, manifest FROM `kanon_sql_manifest` WHERE published_at = 'pending' ORDER BY CASE WHEN run_id IS NULL THEN 1 ELSE 0 END, run_id;
 
--- verbs/clean/recorded
+-- engines/scratch/recorded
 SELECT run_id, object_name, created_at FROM `kanon_sql_scratch` ORDER BY CASE WHEN created_at IS NULL THEN 1 ELSE 0 END, created_at, CASE WHEN object_name IS NULL THEN 1 ELSE 0 END, object_name;
 
 -- release/ledger/entries

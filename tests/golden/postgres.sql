@@ -4779,7 +4779,7 @@ DROP TABLE IF EXISTS "kanon_run_doctor";
 -- release/manifest/pending
 SELECT release_name, run_id, manifest FROM "kanon_sql_manifest" WHERE published_at = 'pending' ORDER BY run_id;
 
--- verbs/clean/recorded
+-- engines/scratch/recorded
 SELECT run_id, object_name, created_at FROM "kanon_sql_scratch" ORDER BY created_at, object_name;
 
 -- release/ledger/entries

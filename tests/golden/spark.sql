@@ -4801,7 +4801,7 @@ DROP TABLE IF EXISTS `kanon_run_doctor`;
 -- release/manifest/pending
 SELECT `release_name`, `run_id`, `manifest` FROM `kanon_sql_manifest` WHERE `published_at` = 'pending' AND NOT `run_id` IN (SELECT `run_id` FROM `kanon_sql_manifest` WHERE `published_at` <> 'pending') ORDER BY `run_id` NULLS LAST;
 
--- verbs/clean/recorded
+-- engines/scratch/recorded
 SELECT MAX(`run_id`) AS `run_id`, `object_name` AS `object_name`, MAX(CASE WHEN `created_at` = 'forgotten' THEN NULL ELSE `created_at` END) AS `recorded_at` FROM `kanon_sql_scratch` GROUP BY `object_name` HAVING SUM(CASE WHEN `created_at` = 'forgotten' THEN -1 ELSE 1 END) > 0 ORDER BY `recorded_at` NULLS LAST, `object_name` NULLS LAST;
 
 -- release/ledger/entries

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -37,6 +37,7 @@ class Backend(ABC):
         effects: functions that change something, reach outside the database, or give another answer each time.
         shows_views: the catalog says what a view is made of, so that this is looked at before it is read.
         repeatable_samples: which samples of a table that does not change have the same rows each time.
+        knows_ended: it can be known that a run of another process or connection lives no more.
         without_temp_tables: why scratch tables cannot be temporary, where ``capabilities`` says that they cannot.
     """
 
@@ -49,6 +50,7 @@ class Backend(ABC):
     effects: ClassVar[frozenset[str]] = frozenset()
     shows_views: ClassVar[bool] = False
     repeatable_samples: ClassVar[Literal["none", "seeded", "all"]] = "none"
+    knows_ended: ClassVar[bool] = False
     without_temp_tables: ClassVar[str] = "this database has no temporary tables that serve here"
 
     def options(self, url: URL, *, read_only: bool) -> dict[str, Any]:
@@ -175,6 +177,24 @@ class Backend(ABC):
 
     def interrupted(self, engine: RelationalEngine) -> None:
         """Ctrl-C got through the driver while a statement ran: leave nothing running on the server."""
+
+    def hold(self, engine: RelationalEngine, run_id: str) -> str | None:
+        """Take a lock that says that a run lives, and ends with its connection or process.
+
+        Returns:
+            What has the lock, so that nobody looks for it elsewhere; None where none can be had.
+        """
+        return None
+
+    def let_go(self, engine: RelationalEngine, run_id: str) -> None:
+        """Give the lock back."""
+
+    def ended(self, engine: RelationalEngine, held_by: Mapping[str, str]) -> Iterable[str]:
+        """Those of some runs whose locks were here, by what :meth:`hold` returned, and are held no more."""
+        return ()
+
+    def bury(self, run_id: str) -> None:
+        """Remove what is left of the lock of a run that ended."""
 
     def running(self, engine: RelationalEngine) -> list[Running]:
         """Statements of other runs that the server works on; none where it does not list them."""

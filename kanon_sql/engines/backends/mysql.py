@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -148,6 +149,7 @@ class MariaDBBackend(Backend):
         | {"release_all_locks", "release_lock", "setval", "sleep", "sys_guid", "uuid", "uuid_short"}
     )
     patience = 20.0
+    knows_ended = True
     _place = ""
     _schema = ""
     """The session's database."""
@@ -402,6 +404,30 @@ class MariaDBBackend(Backend):
     def cancel(self, engine: RelationalEngine) -> None:
         """KILL QUERY on a connection of its own."""
         self._kill(engine, "QUERY")
+
+    def hold(self, engine: RelationalEngine, run_id: str) -> str | None:
+        """A lock by name, which the server gives back when the session ends."""
+        name, server = self.dialect.literal(f"kanon_sql {run_id}"), self._server(engine)
+        if engine._rows(f"SELECT GET_LOCK({name}, 0)", 1) != [(1,)]:
+            return None
+        return server if engine._rows(f"SELECT IS_USED_LOCK({name}) = CONNECTION_ID()", 1) == [(1,)] else None
+
+    def let_go(self, engine: RelationalEngine, run_id: str) -> None:
+        """Give it back."""
+        engine._rows(f"SELECT RELEASE_LOCK({self.dialect.literal(f'kanon_sql {run_id}')})", 1)
+
+    def ended(self, engine: RelationalEngine, held_by: Mapping[str, str]) -> Iterable[str]:
+        """By asking for each lock; a session that lost its client keeps its own until it ends."""
+        server = self._server(engine)
+        for run_id in [run_id for run_id, holder in held_by.items() if holder == server]:
+            name = self.dialect.literal(f"kanon_sql {run_id}")
+            if engine._rows(f"SELECT IS_FREE_LOCK({name})", 1) == [(1,)]:
+                yield run_id
+
+    def _server(self, engine: RelationalEngine) -> str:
+        """Another node of a cluster has the same tables and other locks."""
+        ((named,),) = engine._rows("SELECT CONCAT_WS(' ', @@hostname, @@port, @@server_id, @@datadir)", 1)
+        return f"mysql {hashlib.sha256(str(named).encode()).hexdigest()[:16]}"
 
     def running(self, engine: RelationalEngine) -> list[Running]:
         """From the list of sessions; without the PROCESS right, those of the same account."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +140,11 @@ def _leaves(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from _leaves(below)
 
 
+def _lock_of(run_id: str) -> int:
+    """The key of a run's advisory lock, 64 bits with a sign."""
+    return int.from_bytes(hashlib.sha256(f"kanon_sql {run_id}".encode()).digest()[:8], "big", signed=True)
+
+
 def _in_transaction(driver: Any) -> bool:
     return int(driver.info.transaction_status) in (2, 3)  # open, or open and failed
 
@@ -153,6 +159,7 @@ class PostgresBackend(Backend):
     extra = "postgres"
     shows_views = True
     repeatable_samples = "seeded"
+    knows_ended = True
     _writes = False
     _place = ""
     _own: tuple[int, str] | None = None
@@ -431,6 +438,34 @@ class PostgresBackend(Backend):
         guessed = [str(name) for (name,) in engine._rows(catalog.never_analyzed(names), _MANY)] if names else []
         origin = f"EXPLAIN, which guesses: {_listed(guessed)} was never analyzed; run ANALYZE" if guessed else "EXPLAIN"
         return Estimate(rows, size, origin)
+
+    def hold(self, engine: RelationalEngine, run_id: str) -> str | None:
+        """An advisory lock of the session, in this database of this server, if others can see it."""
+        key, server = _lock_of(run_id), self._server(engine)
+        ((taken,),) = engine._rows(f"SELECT pg_catalog.pg_try_advisory_lock({key})", 1)
+        if taken and not self._locked(engine, [key]):
+            self.let_go(engine, run_id)
+            return None
+        return server if taken else None
+
+    def let_go(self, engine: RelationalEngine, run_id: str) -> None:
+        """Unlock."""
+        engine._rows(f"SELECT pg_catalog.pg_advisory_unlock({_lock_of(run_id)})", 1)
+
+    def ended(self, engine: RelationalEngine, held_by: Mapping[str, str]) -> Iterable[str]:
+        """By the list of locks, which all roles see; a session that lost its client keeps its own until it ends."""
+        server = self._server(engine)
+        keys = {run_id: _lock_of(run_id) for run_id, holder in held_by.items() if holder == server}
+        locked = self._locked(engine, keys.values()) if keys else set()
+        return [run_id for run_id, key in keys.items() if key not in locked]
+
+    def _locked(self, engine: RelationalEngine, keys: Collection[int]) -> set[int]:
+        return {int(key) for (key,) in engine._rows(catalog.advisory_locks(keys), len(keys))}
+
+    def _server(self, engine: RelationalEngine) -> str:
+        """Another server that has the same tables, such as another node, has other locks."""
+        ((number,),) = engine._rows("SELECT system_identifier FROM pg_catalog.pg_control_system()", 1)
+        return f"postgres {number}"
 
     def running(self, engine: RelationalEngine) -> list[Running]:
         """From the list of sessions; only a superuser sees what other roles run."""

@@ -18,6 +18,7 @@ __all__ = [
     "RUNNING",
     "TYPES_OF_THE_SESSION",
     "Routine",
+    "advisory_locks",
     "hiding",
     "never_analyzed",
     "routines",
@@ -301,4 +302,15 @@ def never_analyzed(tables: Sequence[str]) -> str:
     return (
         "SELECT relname FROM pg_catalog.pg_class "
         f"WHERE oid IN ({numbers}) AND (reltuples < 0 OR (reltuples = 0 AND relpages = 0)) ORDER BY relname"
+    )
+
+
+def advisory_locks(keys: Iterable[int]) -> str:
+    """Those of some keys of 64 bits that somebody has locked in this database."""
+    return (
+        "SELECT DISTINCT key FROM (SELECT (classid::pg_catalog.int8 OPERATOR(pg_catalog.<<) 32) "
+        "OPERATOR(pg_catalog.|) objid::pg_catalog.int8 AS key FROM pg_catalog.pg_locks "
+        "WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND database = "
+        "(SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())) AS locks "
+        f"WHERE key IN ({', '.join(map(str, keys))})"
     )

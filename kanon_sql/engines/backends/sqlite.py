@@ -6,14 +6,16 @@ import hashlib
 import math
 import re
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from hmac import digest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Kind, Spelled, Texts
+from kanon_sql.engines.lock_files import is_abandoned, locked_file, unlocked
 from kanon_sql.engines.said import without_values
 from kanon_sql.engines.session import NO_TABLE
 from kanon_sql.sql import WITHOUT_JSON, Statement, affinity, dialect_named
@@ -90,6 +92,7 @@ class SQLiteBackend(Backend):
     extra = "sqlite"
     shows_views = True
     effects = frozenset({"edit", "load_extension", "random", "randomblob", "readfile", "writefile"})
+    knows_ended = True
     begin = "BEGIN IMMEDIATE"  # the lock is had now, or the run fails before it did any work
 
     def options(self, url: URL, *, read_only: bool) -> dict[str, Any]:
@@ -124,7 +127,7 @@ class SQLiteBackend(Backend):
         self.refuse_other_meanings(engine)
         engine._run("PRAGMA legacy_alter_table = ON")
         self.dialect = self.dialect if _has_json(engine) else WITHOUT_JSON
-        self._in_memory = not self.first(engine, "SELECT file FROM pragma_database_list WHERE name = 'main'")[0]
+        self._file = str(self.first(engine, "SELECT file FROM pragma_database_list WHERE name = 'main'")[0] or "")
         if engine._owned is not None:
             for name in ("main", "temp"):
                 engine._run(f"PRAGMA {name}.cache_size = -{_CACHE_KIB}")
@@ -169,7 +172,7 @@ class SQLiteBackend(Backend):
 
     def ephemeral(self, label: str) -> bool:
         """Whether it is a database in memory that goes with the connection."""
-        return self._in_memory
+        return not self._file
 
     def version(self, engine: RelationalEngine) -> str:
         """The library's version."""
@@ -250,6 +253,37 @@ class SQLiteBackend(Backend):
             f"WHERE type = 'view' AND LOWER(name) = LOWER({self.dialect.literal(name)})",
         )
 
+    def __init__(self) -> None:
+        self._locks: dict[str, int] = {}
+        """The descriptors of locked files of runs that live."""
+
+    def hold(self, engine: RelationalEngine, run_id: str) -> str | None:
+        """A locked file beside the database, by such locks as keep the database itself whole."""
+        lock = locked_file(self._lock_file(run_id)) if self._file else None
+        if lock is None:
+            return None
+        self._locks[run_id] = lock
+        return _LOCK_FILE
+
+    def let_go(self, engine: RelationalEngine, run_id: str) -> None:
+        """Remove the file."""
+        unlocked(self._lock_file(run_id), self._locks.pop(run_id))
+
+    def ended(self, engine: RelationalEngine, held_by: Mapping[str, str]) -> Iterable[str]:
+        """Where the file is there and can be locked. A database that was attached to another has it elsewhere."""
+        asked = [run_id for run_id, holder in held_by.items() if holder == _LOCK_FILE and _RUN.fullmatch(run_id)]
+        return [run_id for run_id in asked if self._file and is_abandoned(self._lock_file(run_id))]
+
+    def bury(self, run_id: str) -> None:
+        """Remove the file, unless somebody has locked it."""
+        if self._file and _RUN.fullmatch(run_id) and is_abandoned(self._lock_file(run_id)):
+            with suppress(OSError):
+                self._lock_file(run_id).unlink()
+
+    def _lock_file(self, run_id: str) -> Path:
+        file = Path(self._file).resolve()
+        return file.with_name(f".{file.name}.kanon-run-{run_id}")
+
     def cancel(self, engine: RelationalEngine) -> None:
         """Interrupt the statement; the driver allows it from another thread."""
         engine.driver_connection.interrupt()
@@ -286,6 +320,9 @@ class SQLiteBackend(Backend):
         code = getattr(error, "sqlite_errorname", "")
         return f"SQLite reported {type(error).__name__} {code} (its text may hold values and is not shown)"
 
+
+_LOCK_FILE, _RUN = "file", re.compile("[0-9a-f]+")
+"""What knows that a run lives, and what its id is: a part of a name."""
 
 _VIRTUAL = re.compile(r"\s*CREATE\s+VIRTUAL\b", re.IGNORECASE)
 _FORGETS = re.compile(r"\b(CHECK|CONFLICT|GENERATED|AS)\b", re.IGNORECASE)
