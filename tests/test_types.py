@@ -137,7 +137,7 @@ def wrong(subject: Subject, engine: kanon_sql.Engine, pair: Pair, roles: Sequenc
         try:
             passed = kanon_sql.check(engine, ROLES[role], "pair").passed
         except DatabaseError as error:
-            yield f"{pair.type}: {pair.first} and {pair.second} as {role}: not refused, and the statement fails: {error}"
+            yield f"{pair.type}: {pair.first} and {pair.second} as {role}: not refused, and fails: {error}"
             continue
         except KanonError:
             continue

@@ -26,6 +26,8 @@ from kanon_sql.errors import KanonError
 from kanon_sql.sql import Statement
 
 PUBLISHED, REFUSED, RAW, NO_MEMORY = 0, 3, 70, 71
+AT_WORK = "@"
+"""What a process tells when it is connected, before its run begins."""
 
 
 class Child:
@@ -69,14 +71,28 @@ class Child:
         with suppress(ProcessLookupError):
             os.kill(self.pid, number)
 
+    def ended(self) -> int | None:
+        """The exit code, below zero for a signal; None while it runs."""
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        return os.waitstatus_to_exitcode(status) if pid else None
+
+    def is_at_work(self) -> bool:
+        """Whether it has said so by now."""
+        ready, _, _ = select.select([self._read], [], [], 0)
+        return bool(ready) and os.read(self._read, 1).decode() == AT_WORK
+
+    def said(self) -> str:
+        """What else it told until it ended."""
+        with open(self._read, "rb") as told:
+            return told.read().decode().removeprefix(AT_WORK)
+
     def end(self) -> int | None:
         """Wait for the end. Returns the exit code, below zero for a signal; None when it hung and was killed."""
         os.close(self._read)
         deadline = time.monotonic() + END_SECONDS
         while True:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                return os.waitstatus_to_exitcode(status)
+            if (code := self.ended()) is not None:
+                return code
             if time.monotonic() > deadline:
                 self.signal(signal.SIGKILL)
                 os.waitpid(self.pid, 0)

@@ -1,0 +1,384 @@
+"""Kills at random moments, with a reader that polls the release's name all the while.
+
+Three specs take turns on one table. Two of them publish, each what plain Python says; the third one's verification
+fails, so that nobody may ever see what it writes. Each run is a process of its own. Some time after its start it gets
+SIGKILL, or its session is ended by the server; the next run is left alone, and must publish. At every look the reader
+must find one of the two releases, whole: never nothing, never the third.
+
+DuckDB and chDB are open in one process at a time: there the reader is a thread of the process that is killed, and looks
+once more when the next process opens the database. In Spark, whose tables here do not outlive its process, running
+statements are cancelled instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+from random import Random
+from typing import Any, ClassVar
+
+from servers import SUBJECTS
+
+import kanon_sql
+from campaign.cases import CASES, RELEASE, levels, people, spec_of
+from campaign.kills import AT_WORK, PUBLISHED, RAW, REFUSED, Child
+from campaign.places import (
+    COLUMNS,
+    SOURCE,
+    DuckDBPlace,
+    MariaDBPlace,
+    Place,
+    PostgresPlace,
+    Rows,
+    SessionPlace,
+    SparkPlace,
+    SQLitePlace,
+)  # fmt: skip
+from kanon_sql.engines import Engine
+from kanon_sql.errors import KanonError, VerificationError
+from kanon_sql.release import write
+from kanon_sql.testing import as_text
+
+__all__ = ["MAY_BE_READ", "WATCHES", "Tally", "Watch", "wrong_in"]
+
+_NODES = {"first": (0, 2), "second": (1, 1), "failing": (0, 1)}
+SPECS = {name: spec_of(**levels(*node)) for name, node in _NODES.items()}
+MAY_BE_READ: dict[str, Rows | None] = {name: CASES["first"].at(_NODES[name]) for name in ("first", "second")}
+_READ = f"SELECT sex, age, dx FROM {RELEASE}"
+_BUSY = ("locked", "busy")
+"""What SQLite says while another process writes: no answer at all."""
+
+
+def wrong_in(fetch: Callable[[str], Any]) -> str | None:
+    """What is wrong with what a reader gets at this moment."""
+    try:
+        rows: Rows = Counter(tuple(map(as_text, row)) for row in fetch(_READ))
+    except Exception as error:
+        if any(word in str(error) for word in _BUSY):
+            return None
+        return f"nothing is there to read: {type(error).__name__}: {str(error)[:150]}"
+    if rows in MAY_BE_READ.values():
+        return None
+    return f"{rows.total()} rows that were not published: {list(rows)[:2]}"
+
+
+def publish(engine: Engine, name: str) -> int:
+    """One run. The third spec's verification fails."""
+    verify = write._verify
+
+    def fails(*given: Any, **named: Any) -> Any:
+        verify(*given, **named)
+        raise VerificationError("verification: this one fails")
+
+    if name == "failing":
+        write._verify = fails
+    try:
+        return PUBLISHED if kanon_sql.anonymize(engine, SPECS[name]).passed else REFUSED
+    except KanonError:
+        return REFUSED
+    finally:
+        write._verify = verify
+
+
+@dataclass
+class Tally:
+    """What came of it.
+
+    Attributes:
+        kills: runs that were cut off.
+        ended: those that came to their end before.
+        looks: how often the reader looked.
+        broken: promises that were, with the number of the kill.
+    """
+
+    kills: int = 0
+    ended: int = 0
+    looks: int = 0
+    broken: list[str] = field(default_factory=list)
+
+
+class Watch:
+    """A database that outlives the processes which publish there, and a reader in this one."""
+
+    strikes: ClassVar[tuple[str, ...]] = ("SIGKILL",)
+
+    def __init__(self, place: Place, seed: int) -> None:
+        self.place, self.random, self.tally = place, Random(seed), Tally()
+        self._turn = 0
+        self._took = 0.0
+
+    def run(self, kills: int, seconds: float = inf) -> Tally:
+        """So many kills, or as many as there is time for."""
+        self._prepare()
+        end = time.monotonic() + seconds
+        self._undisturbed("second")
+        usual = self._took
+        while self.tally.kills < kills and len(self.tally.broken) < 5 and (time.monotonic() < end or not self._turn):
+            self._kill(self.random.choice(sorted(SPECS)), self.random.uniform(0, 1.05 * usual))
+            self._undisturbed(("first", "second")[self._turn % 2])
+            usual = 0.8 * usual + 0.2 * self._took  # others use this machine too
+            self._turn += 1
+        return self.tally
+
+    def _prepare(self) -> None:
+        self.place.fill(people())
+        self.place.detach()
+        code, _ = self._process("first", None)
+        assert code == PUBLISHED, code
+
+    def _kill(self, name: str, wait: float) -> None:
+        code, problem = self._process(name, wait)
+        if code == -signal.SIGKILL or (code == REFUSED and name != "failing"):
+            self.tally.kills += 1
+        else:
+            self.tally.ended += 1
+        if problem or code == RAW:
+            self._broken(f"{name}, after {wait:.3f} s: {problem or 'a raw error'}")
+        self.place.settle()
+
+    def _undisturbed(self, name: str) -> None:
+        code, problem = self._process(name, None)
+        if code != PUBLISHED or problem:
+            self._broken(f"the next run, {name}: exit code {code} {problem or ''}")
+
+    def _broken(self, what: str) -> None:
+        self.tally.broken.append(f"kill {self.tally.kills}: {what}")
+
+    def _process(self, name: str, wait: float | None) -> tuple[int, str | None]:
+        """A run in a process of its own, watched. Returns how it ended, and what was wrong with what was read."""
+        strike = self.random.choice(self.strikes)
+        child = Child(self.place, lambda tell: self._work(name, tell))
+        began, at, problem = None, inf, None
+        while (code := child.ended()) is None:
+            problem = problem or self._look()
+            if began is None and child.is_at_work():
+                began = time.monotonic()
+                at = began + (inf if wait is None else wait)
+            if time.monotonic() >= at:
+                at = inf
+                self._strike(strike, child)
+        self._took = time.monotonic() - (began or time.monotonic())
+        said = child.said()
+        problem = problem or self._look() or (said if said and not said.isdigit() else None)
+        self.tally.looks += int(said) if said.isdigit() else 0
+        return code, problem
+
+    def _strike(self, strike: str, child: Child) -> None:
+        if strike == "SIGKILL":
+            child.signal(signal.SIGKILL)
+            return
+        assert isinstance(self.place, SessionPlace)
+        for session in self.place.others():
+            self.place.end(session)
+
+    def _work(self, name: str, tell: Callable[[str], None]) -> int:
+        try:
+            with self.place.connect() as engine:
+                tell(AT_WORK)
+                return publish(engine, name)
+        except KanonError:  # the session was ended while it was closed
+            return REFUSED
+
+    def _look(self) -> str | None:
+        self.tally.looks += 1
+        return wrong_in(self.place.fetch)
+
+    def close(self) -> None:
+        """Stop what was started."""
+        self.place.close()
+
+
+class Sessions(Watch):
+    """A server that can end a session, too."""
+
+    strikes = ("SIGKILL", "session ended")
+
+
+class Embedded(Watch):
+    """A database that is open in one process: the reader is a thread of it, and tells what is wrong before it dies."""
+
+    def _look(self) -> str | None:
+        time.sleep(0.0005)
+        return None
+
+    def _work(self, name: str, tell: Callable[[str], None]) -> int:
+        with self.place.connect() as engine, self._reader(engine) as fetch:
+            tell(AT_WORK)
+            if self.tally.looks and (wrong := wrong_in(fetch)):
+                tell(f"when it was opened: {wrong}")
+                return RAW
+            with watching(fetch, tell, whole=bool(self.tally.looks)) as looks:
+                code = publish(engine, name)
+            tell(str(looks[0] + 1))
+            return code
+
+    @contextmanager
+    def _reader(self, engine: Any) -> Iterator[Callable[[str], Any]]:
+        cursor = engine._connection.cursor()
+        yield lambda sql: cursor.execute(sql).fetchall()
+        cursor.close()
+
+
+@contextmanager
+def watching(fetch: Callable[[str], Any], tell: Callable[[str], None], *, whole: bool) -> Iterator[list[int]]:
+    """A thread that looks all the while, and tells the first thing that is wrong.
+
+    Args:
+        fetch: reads.
+        tell: is told.
+        whole: something is there from the beginning.
+    """
+    looks, over = [0], threading.Event()
+
+    def look() -> None:
+        while not over.is_set():
+            wrong = wrong_in(fetch) if whole else None
+            looks[0] += 1
+            if wrong is not None:
+                tell(wrong)
+                return
+            time.sleep(0.0005)
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield looks
+    finally:
+        over.set()
+        thread.join()
+
+
+class ChDBPlace(Place):
+    """chDB's files. This process never opens them: what has, must not fork."""
+
+    name = "clickhouse"
+
+    def __init__(self) -> None:
+        self.dialect = SUBJECTS["clickhouse"].dialect
+        self.directory = Path(tempfile.mkdtemp(prefix="kanon_watched_"))
+
+    def connect(self, **options: Any) -> Engine:
+        return kanon_sql.connect(f"chdb://{self.directory / 'db'}", **options)
+
+    def close(self) -> None:
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _refused(self, *_: Any) -> Any:
+        raise AssertionError("chDB is opened by the processes that are killed")
+
+    fetch = execute = keep = restore = _tables = _subject_like = _refused
+
+
+class ClickHouse(Embedded):
+    """chDB, opened by the processes that are killed alone."""
+
+    def _prepare(self) -> None:
+        def fill(_: Callable[[str], None]) -> int:
+            import clickhouse_connect
+
+            subject = object.__new__(SUBJECTS["clickhouse"])
+            subject.client = clickhouse_connect.get_client(  # type: ignore[attr-defined]
+                interface="chdb",
+                path=str(self.place.directory / "db"),  # type: ignore[attr-defined]
+            )
+            subject.table(SOURCE, COLUMNS, people())
+            return PUBLISHED
+
+        child = Child(self.place, fill)
+        assert child.end() == PUBLISHED
+        code, _ = self._process("first", None)
+        assert code == PUBLISHED, code
+
+    @contextmanager
+    def _reader(self, engine: Any) -> Iterator[Callable[[str], Any]]:
+        import clickhouse_connect
+
+        client = clickhouse_connect.get_client(
+            interface="chdb",
+            path=str(self.place.directory / "db"),  # type: ignore[attr-defined]
+        )
+        yield lambda sql: client.query(sql).result_rows
+        client.close()
+
+
+class Spark(Watch):
+    """Statements are cancelled at random moments. While one release takes another's place, there may be none."""
+
+    def _prepare(self) -> None:
+        self.place.fill(people())
+        with self.place.connect() as engine:
+            assert publish(engine, "first") == PUBLISHED
+
+    def _process(self, name: str, wait: float | None) -> tuple[int, str | None]:
+        found: list[str] = []
+        began = time.monotonic()
+        with self.place.connect() as engine:
+            gaps = not engine.capabilities.atomic_replace
+            over = threading.Event()
+
+            def strike() -> None:
+                if wait is not None and not over.wait(wait):
+                    with suppress(Exception):
+                        engine.cancel()
+
+            def tell(wrong: str) -> None:
+                if not (gaps and "nothing is there" in wrong):
+                    found.append(wrong)
+
+            thread = threading.Thread(target=strike)
+            thread.start()
+            try:
+                with watching(self.place.fetch, tell, whole=True) as looks:
+                    code = publish(engine, name)
+            except Exception as error:
+                code, found = RAW, [*found, f"raw {type(error).__name__}"]
+            finally:
+                over.set()
+                thread.join()
+            self.tally.looks += looks[0]
+        self._took = time.monotonic() - began
+        return code, found[0] if found else self._look() if wait is None else None
+
+
+WATCHES: dict[str, Callable[[int], Watch]] = {
+    "duckdb": lambda seed: Embedded(DuckDBPlace(), seed),
+    "sqlite": lambda seed: Watch(SQLitePlace(), seed),
+    "postgres": lambda seed: Sessions(PostgresPlace(), seed),
+    "mariadb": lambda seed: Sessions(MariaDBPlace(), seed),
+    "clickhouse": lambda seed: ClickHouse(ChDBPlace(), seed),
+    "spark": lambda seed: Spark(SparkPlace(), seed),
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Kill on one engine, and print what came of it. Returns 1 when a promise was broken, or nothing was killed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.campaign.watched", description=__doc__)
+    parser.add_argument("engine", choices=sorted(WATCHES))
+    parser.add_argument("--kills", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=inf, help="begin no further run after so long")
+    given = parser.parse_args(arguments)
+    watch = WATCHES[given.engine](given.seed)
+    try:
+        tally = watch.run(given.kills, given.seconds)
+    finally:
+        watch.close()
+    print(f"{given.engine}, seed {given.seed}: {tally.kills} kills, {tally.ended} not killed, {tally.looks} looks")
+    for text in tally.broken:
+        print(f"BROKEN {text}")
+    return 1 if tally.broken or not (tally.kills or tally.ended) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
