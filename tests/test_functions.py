@@ -88,7 +88,7 @@ def test_macros_are_looked_for_once_where_nobody_else_does_anything(database: Da
     if BEFORE_2:  # which numbers transactions otherwise, so that they are looked for in every run
         assert len(listings) > 2
         return
-    assert len(listings) == 1
+    assert len(listings) <= 1, "none where the connection was looked at before"
     assert len(database.connection.sql("FROM people").fetchall()) == 8, "no result of ours is left unread"
     database.connection.cursor().execute("SELECT 1")
     kanon_sql.check(database.engine, spec(), "people")
