@@ -274,7 +274,7 @@ def test_a_type_whose_values_share_texts_is_refused(subject: ClickHouseSubject, 
 @pytest.mark.slow
 @pytest.mark.parametrize("type_name", ["Float64", "Nullable(Float64)", "Float32"])
 def test_a_zero_with_a_sign_is_no_other_value(subject: ClickHouseSubject, engine: Engine, type_name: str) -> None:
-    """Values are grouped by their bits there; as sensitive values 0 and -0 are one, to a reader of classes they differ."""
+    """Values are grouped by their bits there; as sensitive values 0 and -0 are one, in classes they differ."""
     subject.drop("kinds")
     subject.execute(subject.create("kinds", f"q {type_name}, s {type_name}"))
     subject.execute("INSERT INTO kinds VALUES (0.1, 0.0), (0.1, -0.0), (0.0, 1), (-0.0, 2)")
