@@ -99,7 +99,7 @@ def check(
     Examples:
         >>> result = kanon_sql.check(db, spec, "visits")
         >>> result.passed, result.message
-        (False, 'visits: 600 of 600 classes (600 rows) violate 8-anonymity')
+        (False, 'visits: 120 of 120 classes (600 rows) violate 8-anonymity')
     """
     started = time.perf_counter()
     models = models_of(spec)

@@ -101,7 +101,7 @@ def plan(
         >>> result.node
         {'age': 1, 'zip': 1}
         >>> result.achieved["k_anonymity"]["k"], result.search.proven
-        (9, True)
+        (10, True)
     """
     if explain and spec.search.of_intervals:
         raise UnsupportedError(

@@ -185,7 +185,7 @@ class Result(Charted):
     Examples:
         >>> result = kanon_sql.plan(db, spec)
         >>> result.passed, result.rows["released"], result.classes["smallest"]
-        (True, 600, 9)
+        (True, 600, 10)
         >>> result.cost.source_scans
         1
         >>> sorted(result.to_dict())[:3]

@@ -62,22 +62,31 @@ def warnings_of_release(found: Chosen | Recoded, choice: Choice, written: Writte
     """
     from kanon_sql.verbs.warnings.telling import telling_columns
 
-    spec, workspace, warned = found.spec, found.workspace, warnings_of_plan(found)
-    asked = spec.sensitive or spec.keep or spec.unit or any(model.attribute is not None for model in found.models)
-    warned += _of_rows(found, written.table, workspace.columns(written.table) if asked else {})
+    _spec, workspace, warned = found.spec, found.workspace, warnings_of_plan(found)
+    warned += _of_rows(found, written.table)
     return [*warned, *telling_columns(workspace, choice), *_of_persons(found, choice)]
 
 
-def _of_rows(found: Chosen | Recoded, table: Relation, columns: Mapping[str, Column]) -> list[Warned]:
-    """What the released rows show by themselves: columns that single rows out, and values that are alike."""
+def _of_rows(found: Chosen | Recoded, table: Relation, columns: Mapping[str, Column] | None = None) -> list[Warned]:
+    """What the released rows show by themselves: columns that single rows out, and values that are alike.
+
+    Args:
+        found: what was chosen.
+        table: the rows.
+        columns: those that are released, by name; None to ask the catalog, where a warning looks at them.
+    """
     from kanon_sql.verbs.warnings.alike import alike_values
     from kanon_sql.verbs.warnings.columns import nearly_unique
 
     spec, workspace, warned = found.spec, found.workspace, []
     released = [*spec.sensitive, *spec.keep]
-    if released and spec.warnings.nearly_unique_kept != "allow":
+    alone = bool(released) and spec.warnings.nearly_unique_kept != "allow"
+    compared = any(model.attribute is not None for model in found.models) or spec.unit is not None
+    if columns is None:
+        columns = workspace.columns(table) if alone or compared else {}
+    if alone:
         warned += nearly_unique(workspace, table, columns, list(spec.quasi_identifiers), released)
-    if any(model.attribute is not None for model in found.models) or spec.unit is not None:
+    if compared:
         persons = None if spec.unit is None else (source_relation(), found.columns)
         warned += alike_values(workspace, spec, found.models, (table, columns), persons)
     return warned
