@@ -453,7 +453,7 @@ def test_a_temporary_schema_is_refused(postgres: Server) -> None:
         with pytest.raises(SpecError, match="vanishes with the connection"):
             postgres.run({**SPEC, "release": f'"{schema}".released'})
     postgres.clear()
-    url = sqlalchemy.make_url(postgres.url).update_query_dict({"options": "-csearch_path=pg_temp,open"})
+    url = sqlalchemy.make_url(postgres.url).update_query_dict({"options": "-csearch_path=pg_temp"})
     with kanon_sql.connect(url.render_as_string(hide_password=False)) as engine, pytest.raises(KanonError) as refused:
         kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict({**SPEC, "release": "released"}))
     assert "temporary table" in str(refused.value)

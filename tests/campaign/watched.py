@@ -32,7 +32,7 @@ from servers import SUBJECTS
 
 import kanon_sql
 from campaign.cases import CASES, RELEASE, levels, people, spec_of
-from campaign.kills import AT_WORK, PUBLISHED, RAW, REFUSED, Child
+from campaign.kills import AT_WORK, PUBLISHED, RAW, REFUSED, Child, void
 from campaign.places import (
     COLUMNS,
     SOURCE,
@@ -49,6 +49,7 @@ from kanon_sql.engines import Engine
 from kanon_sql.errors import KanonError, VerificationError
 from kanon_sql.release import write
 from kanon_sql.testing import as_text
+from kanon_sql.verbs.clean import clean
 
 __all__ = ["MAY_BE_READ", "WATCHES", "Tally", "Watch", "wrong_in"]
 
@@ -56,6 +57,12 @@ _NODES = {"first": (0, 2), "second": (1, 1), "failing": (0, 1)}
 SPECS = {name: spec_of(**levels(*node)) for name, node in _NODES.items()}
 MAY_BE_READ: dict[str, Rows | None] = {name: CASES["first"].at(_NODES[name]) for name in ("first", "second")}
 _READ = f"SELECT sex, age, dx FROM {RELEASE}"
+WHY = "refused: "
+"""Stands before what a run said that did not publish; of one that was struck, it is what it must say."""
+
+CLEANED = 10
+"""After so many kills, what they left is dropped: the file system of these databases is small."""
+
 _BUSY = ("locked", "busy")
 """What SQLite says while another process writes: no answer at all."""
 
@@ -73,19 +80,24 @@ def wrong_in(fetch: Callable[[str], Any]) -> str | None:
     return f"{rows.total()} rows that were not published: {list(rows)[:2]}"
 
 
-def publish(engine: Engine, name: str) -> int:
-    """One run. The third spec's verification fails."""
+def publish(engine: Engine, name: str, tell: Callable[[str], None] = void) -> int:
+    """One run. The third spec's verification fails. Why a run that was to publish did not is told."""
     verify = write._verify
 
     def fails(*given: Any, **named: Any) -> Any:
         verify(*given, **named)
         raise VerificationError("verification: this one fails")
 
+    if name == "clean":
+        clean(engine, drop=True)
+        return PUBLISHED
     if name == "failing":
         write._verify = fails
     try:
         return PUBLISHED if kanon_sql.anonymize(engine, SPECS[name]).passed else REFUSED
-    except KanonError:
+    except KanonError as error:
+        if name != "failing":
+            tell(f"{WHY}{error}")
         return REFUSED
     finally:
         write._verify = verify
@@ -129,6 +141,8 @@ class Watch:
             self._undisturbed(("first", "second")[self._turn % 2])
             usual = 0.8 * usual + 0.2 * self._took  # others use this machine too
             self._turn += 1
+            if self._turn % CLEANED == 0:
+                self._process("clean", None)
         return self.tally
 
     def _prepare(self) -> None:
@@ -169,8 +183,10 @@ class Watch:
                 at = inf
                 self._strike(strike, child)
         self._took = time.monotonic() - (began or time.monotonic())
-        said = child.said()
+        said, _, why = child.said().partition(WHY)
         problem = problem or self._look() or (said if said and not said.isdigit() else None)
+        if wait is None and why:
+            problem = f"{problem or ''} {why}".strip()
         self.tally.looks += int(said) if said.isdigit() else 0
         return code, problem
 
@@ -186,7 +202,7 @@ class Watch:
         try:
             with self.place.connect() as engine:
                 tell(AT_WORK)
-                return publish(engine, name)
+                return publish(engine, name, tell)
         except KanonError:  # the session was ended while it was closed
             return REFUSED
 
@@ -219,7 +235,7 @@ class Embedded(Watch):
                 tell(f"when it was opened: {wrong}")
                 return RAW
             with watching(fetch, tell, whole=bool(self.tally.looks)) as looks:
-                code = publish(engine, name)
+                code = publish(engine, name, tell)
             tell(str(looks[0] + 1))
             return code
 

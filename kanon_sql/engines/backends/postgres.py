@@ -218,12 +218,25 @@ class PostgresBackend(Backend):
                 f"this session has temporary tables or types under names of PostgreSQL's types ({_listed(types)}); "
                 "drop them, or give another connection"
             )
+        self._refuse_makers(engine)
         self._refuse_hiding(engine)
         casts = [str(name) for (name,) in engine._rows(catalog.ADDED_CASTS, _MANY)]
         if casts:
             raise self.refuse(
                 f"this database has casts of its own between PostgreSQL's types ({_listed(casts)}), which change what "
                 "is compared; drop them, or copy the table into a database without them"
+            )
+
+    def _refuse_makers(self, engine: RelationalEngine) -> None:
+        """What another role makes in the path, and drops again, could run with this role's rights in between."""
+        schemas = [self.dialect.quote(str(name)) for (name,) in engine._rows(catalog.MAKERS, _MANY)]
+        if schemas:
+            listed = _listed(schemas)
+            raise self.refuse(
+                f"the search path has {listed}, where another role may create functions and operators: a statement "
+                "could call them with this role's rights. Connect with a search_path without it and say the schema of "
+                f"every table, or take the right away (REVOKE CREATE ON SCHEMA {', '.join(schemas)} FROM PUBLIC, or "
+                "from the role that has it)"
             )
 
     def _refuse_hiding(self, engine: RelationalEngine) -> None:

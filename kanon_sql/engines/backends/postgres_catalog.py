@@ -14,6 +14,7 @@ from kanon_sql.sql import literal
 __all__ = [
     "ADDED_CASTS",
     "CANCELLING",
+    "MAKERS",
     "RUN",
     "RUNNING",
     "TYPES_OF_THE_SESSION",
@@ -150,6 +151,29 @@ def _hides(item: Routine, own: Routine) -> bool:
     pairs = zip(item.categories, own.categories, strict=False)
     return all(left in _OURS and (left == right or left in "*+" or right == "*") for left, right in pairs)
 
+
+MAKERS = """
+WITH RECURSIVE trusted (number) AS (
+    SELECT oid FROM pg_catalog.pg_roles WHERE rolname = CURRENT_USER
+    UNION
+    SELECT given.roleid FROM pg_catalog.pg_auth_members AS given JOIN trusted ON trusted.number = given.member
+)
+SELECT DISTINCT schema.nspname::pg_catalog.text
+FROM pg_catalog.pg_namespace AS schema
+JOIN pg_catalog.pg_database AS own ON own.datname = pg_catalog.current_database()
+JOIN pg_catalog.pg_roles AS other
+    ON other.rolcanlogin AND NOT other.rolsuper AND other.oid NOT IN (SELECT number FROM trusted)
+    AND pg_catalog.has_schema_privilege(other.oid, schema.oid, 'CREATE')
+    AND pg_catalog.has_database_privilege(other.oid, own.oid, 'CONNECT')
+    AND NOT pg_catalog.pg_has_role(other.oid, schema.nspowner, 'MEMBER')
+    AND NOT pg_catalog.pg_has_role(other.oid, own.datdba, 'MEMBER')
+WHERE schema.nspname = ANY (pg_catalog.current_schemas(false)) AND schema.nspname <> 'pg_catalog'
+    AND schema.oid <> pg_catalog.pg_my_temp_schema() ORDER BY 1"""
+"""Schemas of the path in which another role may make functions, which a statement of ours could call at once.
+
+The owners of the schema and of the database are trusted, as is the role that runs this and those that it is a member
+of. A role that cannot log in, or not to this database, makes nothing.
+"""
 
 ADDED_CASTS = (
     "SELECT pg_catalog.format('%s to %s', castsource::pg_catalog.regtype, casttarget::pg_catalog.regtype) "
