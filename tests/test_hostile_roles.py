@@ -235,13 +235,14 @@ class Hostile:
     def trial(self, seed: int, path: str | None, monkeypatch: pytest.MonkeyPatch) -> str:
         """One run. Returns whether it published or refused."""
         random = Random(seed)
+        often = random.choice((0.01, 0.03, 0.3))  # few runs are left to publish where much is planted
         self.clear()
         for _ in range(random.randint(0, 1)):
             self.plant(random, random.choice(("ahead", "open")))
         ran: list[str] = []
 
         def acts() -> None:
-            if random.random() < 0.3:
+            if random.random() < often:
                 self.plant(random, random.choice(("ahead", "open")))
             self.server.look()
             if self.ran():
@@ -289,13 +290,14 @@ def trials(hostile: Hostile, seeds: range, monkeypatch: pytest.MonkeyPatch) -> C
 def test_a_few_plantings(hostile: Hostile, monkeypatch: pytest.MonkeyPatch) -> None:
     done = trials(hostile, range(8), monkeypatch)
     assert done["refused"] + done["published"] == 8
-    assert done["published"] or not hostile.is_postgres
+    assert done["published"], "not all of them are refused, so that what is published is looked at"
 
 
 @pytest.mark.campaign
 def test_many_plantings(hostile: Hostile, monkeypatch: pytest.MonkeyPatch) -> None:
     done = trials(hostile, range(100, 2_100), monkeypatch)
     assert done["refused"] + done["published"] == 2_000
+    assert done["published"] > 200
 
 
 @pytest.mark.xdist_group("postgres other roles")
