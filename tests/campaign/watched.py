@@ -95,6 +95,8 @@ def publish(engine: Engine, name: str, tell: Callable[[str], None] = void) -> in
         write._verify = fails
     try:
         return PUBLISHED if kanon_sql.anonymize(engine, SPECS[name]).passed else REFUSED
+    except KeyboardInterrupt:  # what a run says that was cancelled
+        return REFUSED
     except KanonError as error:
         if name != "failing":
             tell(f"{WHY}{error}")
