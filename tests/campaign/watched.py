@@ -295,7 +295,7 @@ class ChDBPlace(Place):
     def _refused(self, *_: Any) -> Any:
         raise AssertionError("chDB is opened by the processes that are killed")
 
-    fetch = execute = keep = restore = _tables = _subject_like = _refused
+    fetch = execute = keep = restore = _tables = _subject_like = _refused  # type: ignore[assignment]
 
 
 class ClickHouse(Embedded):
