@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy
 from servers import subject_of
 from servers.postgres import Postgres18Subject
 from specs import QUIET
@@ -376,6 +377,18 @@ def test_functions_of_a_schema_do_not_hide_postgresqls(postgres: Any, path: str)
             assert connection.exec_driver_sql("SHOW search_path").scalar() == path, "it has its own again"
     finally:
         postgres.execute("DROP AGGREGATE public.count(*)")
+
+
+def test_nothing_is_looked_for_by_name_before_the_search_path_is_known(postgres: Any) -> None:
+    """A path may put another schema before PostgreSQL's own, and a type there is called as ``text`` is."""
+    postgres.execute("CREATE SCHEMA early")
+    try:
+        postgres.execute("CREATE TYPE early.text AS (a integer)")
+        url = sqlalchemy.make_url(postgres.url).update_query_dict({"options": "-csearch_path=early,pg_catalog"})
+        with kanon_sql.connect(url.render_as_string(hide_password=False)) as engine:
+            assert kanon_sql.check(engine, spec(source="public.people"), "public.people").classes["count"] == 2
+    finally:
+        postgres.execute("DROP SCHEMA early CASCADE")
 
 
 def test_labels_of_intervals_and_bytes_have_one_form(postgres: Any) -> None:

@@ -30,7 +30,7 @@ from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.sql import Statement, called_names, dialect_named, named_tables
 
 if TYPE_CHECKING:
-    from sqlalchemy.engine import Connection
+    from sqlalchemy.engine import URL, Connection
 
     from kanon_sql.engines.relational import RelationalEngine
 
@@ -170,6 +170,10 @@ class PostgresBackend(Backend):
     def __init__(self) -> None:
         self._by_default: dict[str, list[Row]] = {}
         """Schema, as an expression -> the rights that a new table there has at once; known for a run."""
+
+    def options(self, url: URL, *, read_only: bool) -> dict[str, Any]:
+        """No look for a type by its name, which comes before the search path can be looked at."""
+        return {"use_native_hstore": False}
 
     def in_transaction(self, connection: Connection) -> bool:
         """The driver's own too, in which its connection cannot be told to commit every statement."""
