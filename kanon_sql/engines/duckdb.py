@@ -147,7 +147,7 @@ def _spill_directory(connection: duckdb.DuckDBPyConnection, database: Path | Non
         return None
     try:
         connection.execute(f"SET temp_directory = {literal(str(made.path))}")
-    except duckdb.Error:  # somebody else's connection to it has spilled, or has locked its settings
+    except duckdb.Error:  # another connection to it has spilled, or has locked its settings
         made.close()
         return None
     return _SPILLS.setdefault(str(made.path), made)

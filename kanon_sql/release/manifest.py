@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from kanon_sql.engines import Engine, Workspace, open_workspace
-from kanon_sql.errors import SpecError
-from kanon_sql.spec import Origin, parse_table_name
+from kanon_sql.errors import KanonError, SpecError
+from kanon_sql.spec import Origin, format_table_name, parse_table_name
 from kanon_sql.sql import Relation
 
 __all__ = [
@@ -178,6 +178,24 @@ def _pending(release_name: str, run_id: str, manifest: Mapping[str, Any]) -> Pen
     ledger = manifest.get("spec", {}).get("ledger")  # a rendered script's manifest has no spec
     name = None if ledger is None else parse_table_name(ledger["table"])
     return Pending(release_name, run_id, str(manifest["published_at"]), name)
+
+
+def manifest_of(engine: Engine, parts: tuple[str, ...]) -> dict[str, Any] | None:
+    """The manifest of a table; None where no run has marked it, or none of its manifests can be read.
+
+    A copy of the table elsewhere keeps the mark, and has no manifest there.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`, with a run open.
+        parts: the table.
+    """
+    run_id = engine.mark(parts)
+    if run_id is None:
+        return None
+    try:
+        return published_manifest(engine, run_id, format_table_name(parts[:-1]) if parts[:-1] else None)
+    except KanonError:
+        return None
 
 
 def published_manifest(engine: Engine, run_id: str, schema: str | None = None) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kanon_sql.engines import Engine
-from kanon_sql.errors import KanonError, SpecError
-from kanon_sql.release import published_manifest
-from kanon_sql.spec import Spec, format_table_name
+from kanon_sql.errors import SpecError
+from kanon_sql.release import manifest_of
+from kanon_sql.spec import Spec
 
 __all__ = ["as_published", "refuse_the_calendar"]
 
@@ -20,14 +20,8 @@ def as_published(engine: Engine, spec: Spec, parts: tuple[str, ...]) -> Spec:
     """
     if not spec.follows_the_calendar:
         return spec
-    run_id = engine.mark(parts)
-    if run_id is None:
-        return spec
-    try:
-        found = published_manifest(engine, run_id, format_table_name(parts[:-1]) if parts[:-1] else None)
-    except KanonError:
-        return spec  # a copy of the table elsewhere keeps the mark, and has no manifest beside it
-    return spec.in_year(found.get("spec", {}).get("release_year"))
+    manifest = manifest_of(engine, parts)
+    return spec if manifest is None else spec.in_year(manifest.get("spec", {}).get("release_year"))
 
 
 def refuse_the_calendar(spec: Spec, what: str) -> None:

@@ -182,7 +182,7 @@ class Backend(ABC):
         """Take a lock that says that a run lives, and ends with its connection or process.
 
         Returns:
-            What has the lock, so that nobody looks for it elsewhere; None where none can be had.
+            What has the lock, so that it is not looked for elsewhere; None where none can be had.
         """
         return None
 

@@ -330,7 +330,7 @@ def never_analyzed(tables: Sequence[str]) -> str:
 
 
 def advisory_locks(keys: Iterable[int]) -> str:
-    """Those of some keys of 64 bits that somebody has locked in this database."""
+    """Those of some keys of 64 bits that are locked in this database."""
     return (
         "SELECT DISTINCT key FROM (SELECT (classid::pg_catalog.int8 OPERATOR(pg_catalog.<<) 32) "
         "OPERATOR(pg_catalog.|) objid::pg_catalog.int8 AS key FROM pg_catalog.pg_locks "

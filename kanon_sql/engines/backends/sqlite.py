@@ -275,7 +275,7 @@ class SQLiteBackend(Backend):
         return [run_id for run_id in asked if self._file and is_abandoned(self._lock_file(run_id))]
 
     def bury(self, run_id: str) -> None:
-        """Remove the file, unless somebody has locked it."""
+        """Remove the file, unless it is locked."""
         if self._file and _RUN.fullmatch(run_id) and is_abandoned(self._lock_file(run_id)):
             with suppress(OSError):
                 self._lock_file(run_id).unlink()

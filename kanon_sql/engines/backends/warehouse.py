@@ -111,21 +111,19 @@ class Warehouse(Backend):
 
     def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
         """The column of that name, which some information schemas have."""
-        *outer, schema, name = full
-        literal = self.dialect.literal
-        return self.text(
-            engine,
-            f"SELECT comment FROM {self.information_schema([*outer, schema])}.tables "
-            f"WHERE table_schema = {literal(schema)} AND table_name = {literal(name)}",
-        )
+        return self._told(engine, full, "comment", "tables")
 
     def definition(self, engine: RelationalEngine, full: tuple[str, ...]) -> str | None:
         """By the information schema, which shows it to those who may see it."""
+        return self._told(engine, full, "view_definition", "views")
+
+    def _told(self, engine: RelationalEngine, full: tuple[str, ...], column: str, view: str) -> str | None:
+        """What a view of the information schema says of a table."""
         *outer, schema, name = full
         literal = self.dialect.literal
         return self.text(
             engine,
-            f"SELECT view_definition FROM {self.information_schema([*outer, schema])}.views "
+            f"SELECT {column} FROM {self.information_schema([*outer, schema])}.{view} "
             f"WHERE table_schema = {literal(schema)} AND table_name = {literal(name)}",
         )
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kanon_sql.engines import Deadline, Engine
-from kanon_sql.errors import KanonError
-from kanon_sql.release import published_manifest
-from kanon_sql.spec import Spec, format_table_name
+from kanon_sql.release import manifest_of
+from kanon_sql.spec import Spec
 from kanon_sql.verbs.result import Result
 
 __all__ = ["Published", "published"]
@@ -94,14 +93,8 @@ def published(engine: Engine, spec: Spec, parts: tuple[str, ...], checked: Resul
         checked: what ``check`` said of the table.
     """
     with engine.run(Deadline(None)):
-        run_id = engine.mark(parts)
-        if run_id is None:
-            return None
-        try:
-            found = published_manifest(engine, run_id, format_table_name(parts[:-1]) if parts[:-1] else None)
-        except KanonError:
-            return None  # a copy of the table elsewhere keeps the mark, and has no manifest beside it
-    if found.get("spec") is None or found.get("node", ...) is ...:
+        found = manifest_of(engine, parts)
+    if found is None or found.get("spec") is None or found.get("node", ...) is ...:
         return None
     rows, classes = found["rows"], found["classes"]
     stands = rows.get("released", 0) + rows.get("masked", 0)

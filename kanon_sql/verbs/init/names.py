@@ -162,7 +162,7 @@ def names_a_thing(profile: ColumnProfile) -> bool:
 
 
 def names_no_attribute(profile: ColumnProfile) -> bool:
-    """Whether a column's name is that of a key, of a thing, or of somebody else: not what others know of a person."""
+    """Whether a column's name is that of a key, of a thing, or of another person: not what others know of a person."""
     return names_a_key(profile) or names_a_thing(profile) or names_another(profile)
 
 

@@ -62,7 +62,8 @@ def telling_columns(workspace: Workspace, choice: Choice, rows: Labelled | None 
     for own in alone.values():
         refuse_incomplete("disclosure/risk/agreement", own.rows, choice.sets.rows - choice.suppressed_rows)
     telling = {pair: name for pair, name in finer.items() if agreements[pair].share >= SHARE}
-    whole = {pair: replace(pair, labels=tuple(rows.labels)) for pair in telling}
+    several = len(rows.labels) > 1
+    whole = {pair: replace(pair, labels=tuple(rows.labels)) for pair in telling if several}
     grouped = [Pair(kept, name) for kept in released if links and _is_of_groups(alone[kept]) for name in rows.labels]
     further = [*whole.values(), *grouped]
     more, _ = asked(further) if further else ({}, {})
@@ -71,7 +72,7 @@ def telling_columns(workspace: Workspace, choice: Choice, rows: Labelled | None 
         revealed: dict[str, float] = {}
         for pair, name in telling.items():
             item = agreements[pair]
-            if pair.kept == kept and (len(rows.labels) == 1 or not item.explained_by(more[whole[pair]])):
+            if pair.kept == kept and not (several and item.explained_by(more[whole[pair]])):
                 revealed[name] = max(item.share, revealed.get(name, 0.0))
         if revealed:
             found.add(kept)

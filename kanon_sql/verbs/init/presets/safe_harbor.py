@@ -43,7 +43,7 @@ def _adapted(found: Sequence[Suggestion], known: Known) -> list[Suggestion]:
 
 
 def _apart(found: Sequence[Suggestion]) -> list[Suggestion]:
-    """Not both an age and the year of a date: an age of 85 in 2010 tells that somebody is over 89 in 2026.
+    """Not both an age and the year of a date: an age of 85 in 2010 shows an age over 89 in 2026.
 
     Where a birth date is released, its year says what the age does and knows the bound; else the date goes. Of columns
     that the user asked for, a comment says so.
