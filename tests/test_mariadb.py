@@ -14,6 +14,7 @@ import pytest
 from servers import subject_of
 
 import kanon_sql
+from kanon_sql.engines import relational
 from kanon_sql.engines.backends import backend_named
 from kanon_sql.engines.backends.mysql import MariaDBBackend
 from kanon_sql.errors import DatabaseError, QueryTimeout, SpecError, UnsupportedError
@@ -171,6 +172,32 @@ def test_a_level_that_changes_values_with_a_warning_is_an_error(
         kanon_sql.plan(engine, spec(quasi_identifiers={"q": {"sql": [expression], "minimum_level": 1}}))
     assert planted not in str(refused.value)
     engine.close()
+
+
+@pytest.mark.parametrize("patience", [relational.WHOLE, 0.2])
+def test_a_table_that_is_being_made_is_in_the_catalog(
+    mariadb: Any, monkeypatch: pytest.MonkeyPatch, patience: float
+) -> None:
+    """Inside a transaction the server waits for no other connection's DDL: its catalog leaves that table out (1684)."""
+    monkeypatch.setattr(relational, "WHOLE", patience)
+    engine = mariadb.connect()
+    running = "SELECT state FROM information_schema.processlist WHERE info LIKE 'CREATE TABLE made%'"
+    maker = threading.Thread(target=mariadb.execute, args=("CREATE TABLE made AS SELECT SLEEP(1.5) AS a",))
+    maker.start()
+    assert soon(lambda: engine.scalars(running) == [("User sleep",)])
+    engine._run("START TRANSACTION")
+    try:
+        engine.scalars("SELECT COUNT(*) FROM people")
+        if patience > 1:
+            assert engine._find(("made",))
+        else:
+            with pytest.raises(DatabaseError, match="the catalog leaves those out"):
+                engine._find(("made",))
+    finally:
+        engine._run("COMMIT")
+        maker.join()
+    engine.close()
+    mariadb.drop("made")
 
 
 def test_bytes_that_are_no_text_are_refused(mariadb: Any) -> None:

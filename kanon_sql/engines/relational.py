@@ -28,6 +28,8 @@ Described = TypeVar("Described")
 
 PAUSE = 0.1
 """Seconds between two tries of a statement that waits for another connection."""
+WHOLE = 10.0
+"""Seconds for which a query of the catalog is sent again that left tables out."""
 
 
 class RelationalEngine(SessionEngine):
@@ -121,15 +123,26 @@ class RelationalEngine(SessionEngine):
             with suppress(Exception):
                 self.backend.interrupted(self)
             raise
-        self.backend.ran(self)
 
     def _run(self, sql: str) -> None:
         with self._watched():
             self._sent(sql).close()
+        self.backend.ran(self)
 
     def _rows(self, sql: str, limit: int) -> list[Row]:
-        with self._watched(), self._sent(sql) as result:
-            return [tuple(row) for row in result.fetchmany(limit + 1)]
+        end = time.monotonic() + WHOLE
+        while True:
+            with self._watched(), self._sent(sql) as result:
+                rows = [tuple(row) for row in result.fetchmany(limit + 1)]
+            if self.backend.ran(self):
+                return rows
+            self._deadline.remaining()
+            if time.monotonic() > end:
+                raise DatabaseError(
+                    f"{self.label}: another connection has been creating, changing or dropping tables for {WHOLE:.0f} "
+                    "seconds, and the catalog leaves those out; let it end, then run again"
+                )
+            time.sleep(PAUSE)
 
     def _sent(self, sql: str) -> Any:
         """The driver's result; where the database does not wait for other connections itself, or gives up, we wait."""

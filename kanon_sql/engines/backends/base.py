@@ -168,12 +168,16 @@ class Backend(ABC):
     def ahead(self, engine: RelationalEngine, statement: Statement) -> None:
         """Whatever the session needs before a statement is sent that reads or makes a table."""
 
-    def ran(self, engine: RelationalEngine) -> None:
+    def ran(self, engine: RelationalEngine) -> bool:
         """Look at what the server has to say about the statement that just ran.
+
+        Returns:
+            Whether its answer is whole; a catalog may leave out tables that are being created or dropped.
 
         Raises:
             DatabaseError: it did something else than was asked, and only warned.
         """
+        return True
 
     def interrupted(self, engine: RelationalEngine) -> None:
         """Ctrl-C got through the driver while a statement ran: leave nothing running on the server."""
