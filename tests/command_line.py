@@ -34,8 +34,8 @@ search: {algorithm: incognito}
 SECRET = "Qwyjibo"
 """Only one person has it. Nothing that is printed or written beside the data may hold it."""
 
-VERBS = ("demo", "init", "hierarchy", "plan", "anonymize", "apply", "refresh", "render", "check", "audit", "risk",
-         "certify", "tabulate", "cloak", "perturb", "report", "compare", "explore", "dbt", "sqlmesh", "ledger", "clean",
+VERBS = ("demo", "init", "hierarchy", "explore", "plan", "anonymize", "apply", "refresh", "check", "audit", "risk",
+         "certify", "report", "compare", "ledger", "tabulate", "cloak", "perturb", "render", "dbt", "sqlmesh", "clean",
          "doctor", "schema")  # fmt: skip
 COMMAND: Any = typer.main.get_command(app)
 

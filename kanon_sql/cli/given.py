@@ -19,7 +19,8 @@ def load_spec(path: Path) -> Spec:
     """The spec in a file; importing what reads it only now.
 
     Raises:
-        SpecError: the spec is wrong, or names no source: a program may give a table beside it, and nobody does here.
+        SpecError: the spec is wrong, or names no source: a program may give a table with it, a command
+            does not.
     """
     from kanon_sql.spec import Spec
 

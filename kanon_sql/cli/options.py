@@ -165,7 +165,7 @@ SpecFile = Annotated[
     ),
 ]
 FailOnWarning = Annotated[
-    bool, typer.Option("--fail-on-warning", help="Take every warning for an error: exit with 1, publish nothing.")
+    bool, typer.Option("--fail-on-warning", help="Treat warnings as errors: exit with 1, publish nothing.")
 ]
 Database = Annotated[
     str,
@@ -188,7 +188,7 @@ Profile = Annotated[
         is_eager=True,
         callback=_profile,
         show_default=False,
-        help="Which defaults to take of kanon-sql.toml, or of [tool.kanon_sql] in pyproject.toml.",
+        help="The profile of kanon-sql.toml, or of [tool.kanon_sql] in pyproject.toml, whose defaults to use.",
     ),
 ]
 Format = Annotated[OutputFormat, typer.Option("--format", help="How to write the result to standard output.")]

@@ -64,7 +64,7 @@ def run_parties(
 
     for database in databases:
         if database == MEMORY:
-            raise SpecError("--party: a database in memory is nobody's; give a file or a URL")
+            raise SpecError("--party: a database in memory belongs to no party; give a file or a URL")
         need_database(database)
     writes = [at is not None and (split is Split.horizontal or number == at) for number, _ in enumerate(databases, 1)]
     engines = run.connect_parties(databases, read_only=[not own for own in writes], scratch=scratch)

@@ -8,11 +8,31 @@ from typer.core import TyperGroup
 
 from kanon_sql.version import __version__
 
-__all__ = ["examples", "program"]
+__all__ = ["HEADINGS", "examples", "program"]
+
+HEADINGS = {
+    "Start": ("demo", "init", "hierarchy", "explore"),
+    "Release": ("plan", "anonymize", "apply", "refresh"),
+    "Judge": ("check", "audit", "risk", "certify"),
+    "Show": ("report", "compare", "ledger"),
+    "Other products": ("tabulate", "cloak", "perturb"),
+    "Pipelines": ("render", "dbt", "sqlmesh"),
+    "Housekeeping": ("clean", "doctor", "schema"),
+}
+"""The verbs, in the order and under the headings of the help."""
 
 
 class Verbs(TyperGroup):
-    """The verbs, and what is said of a word that is none of them."""
+    """The verbs, under headings, and the error for a word that is not a verb."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Each heading with its verbs; all descriptions begin in one column."""
+        width = max(map(len, self.commands))
+        for heading, names in HEADINGS.items():
+            known = [(name.ljust(width), self.commands[name]) for name in names if name in self.commands]
+            if known:
+                with formatter.section(heading):
+                    formatter.write_dl([(shown, verb.get_short_help_str(formatter.width)) for shown, verb in known])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The verb that the arguments begin with; the types are those of the Click that Typer brings."""

@@ -71,8 +71,8 @@ class Questions:
             return chosen
 
         quasi_identifiers = asked("What may others know of a person?", "quasi_identifier", 1)
-        sensitive = asked("What should nobody learn of a person?", "sensitive")
-        keep = asked("What else is released, as it is, since nobody knows a person by it?", "keep")
+        sensitive = asked("Which columns are sensitive?", "sensitive")
+        keep = asked("Which other columns are released as they are?", "keep")
         number = self._number(f"How many {'rows' if unit is None else 'persons'} look alike, at least?", k)
         given = [item.profile.name for item in found if item.role == "identifier" and item.asked]
         identifiers = [name for name in given if name in free]

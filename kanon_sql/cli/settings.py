@@ -53,7 +53,7 @@ def settings_file(directory: Path) -> Path | None:
     """The nearest file of settings, from a directory upwards.
 
     Raises:
-        SpecError: it cannot be read, or belongs to somebody else, who could have written another database into it.
+        SpecError: it cannot be read, or belongs to another user, who could have written another database into it.
     """
     for place in (directory, *directory.parents):
         for name in (OWN, SHARED):

@@ -9,15 +9,14 @@ program starts.
 from __future__ import annotations
 
 from importlib import import_module
+from itertools import chain
+
+from kanon_sql.cli.program import HEADINGS
 
 __all__ = ["VERBS", "add_verbs"]
 
-VERBS = (
-    "demo", "init", "hierarchy", "plan", "anonymize", "apply", "refresh", "render", "check", "audit", "risk", "certify",
-    "tabulate", "cloak", "perturb", "report", "compare", "explore", "dbt", "sqlmesh", "ledger", "clean", "doctor",
-    "schema",
-)  # fmt: skip
-"""A module of this package each, in the order in which the help lists them."""
+VERBS = tuple(chain.from_iterable(HEADINGS.values()))
+"""A module of this package each, in the order of the help."""
 
 
 def add_verbs(*names: str) -> None:

@@ -1,4 +1,4 @@
-"""``audit``: attack a release, and count whom that exposes."""
+"""``audit``: simulate attacks on a release and count the people exposed."""
 
 from pathlib import Path
 from typing import Annotated
@@ -115,13 +115,13 @@ def audit(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    """Attack a release, and count whom that exposes.
+    """Simulate attacks on a release and count the people exposed.
 
     Linking with a table of names, homogeneous classes, background knowledge, skewed and
     similar values, other releases, the order of rows, who of the source may be behind each
     row: says how many people each attack exposes, and who only with --reveal. Opens the
     database read-only and creates nothing. Exit code 1 says that an attack exposes people
-    whom the requirements protect.
+    the requirements protect.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.report.audit import audit_text

@@ -77,9 +77,9 @@ def certify(
 ) -> None:
     """Certify a release: plain SQL, what it says, and a verifier.
 
-    Writes into DIR what an auditor needs who trusts none of this: statements that measure the
+    Writes into DIR everything an independent auditor needs: statements that measure the
     release straight from the definitions, compare it with its source, and prove that no other
-    generalization is better; what they said; and verify_certificate.py, which runs them again.
+    generalization is better; their results; and verify_certificate.py, which runs them again.
     Creates tables of the session alone. The exit code is 1 if something does not hold.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:

@@ -93,7 +93,7 @@ def check(
     """Say whether a table meets the requirements of a spec.
 
     Groups the table, as it stands, by its quasi-identifiers and measures every requirement:
-    the release, the source, or any other table with these columns, whoever wrote it. Opens
+    the release, the source, or any other table with these columns. Opens
     the database read-only and creates nothing. Exit code 1 says that a requirement is not
     met.
 

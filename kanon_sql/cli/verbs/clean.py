@@ -47,7 +47,7 @@ def clean(
             help="Look in a directory where releases are files, for what interrupted runs left there.",
         ),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Drop them without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove without asking.")] = False,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
     verbose: Verbose = False,

@@ -43,7 +43,7 @@ def cloak(
         bool, typer.Option("--preview", help="Publish nothing, although the spec names a release.")
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Publish nothing: verify the release against the source, cloaked anew.")
+        bool, typer.Option("--check", help="Publish nothing: recompute, and compare with the release.")
     ] = False,
     fail_on_warning: FailOnWarning = False,
     scratch: ScratchMode = None,
@@ -60,9 +60,9 @@ def cloak(
     --cloak-spec). Every row gets the finest cell of a quad-tree and slice of time that
     at least k people's rows are released with. Patterns of movement (LBQIDs) that the
     spec names must be shared by k people too. Without a release in the spec the result
-    is only shown. Exit code 1 says that too many rows would be left out, or that a
-    pattern exposes somebody, or a warning is an error: nothing was published. With --check it says that the table
-    under the release's name is not what the source, cloaked anew, gives.
+    is only shown. Exit code 1 says that too many rows would be left out, that a pattern
+    exposes a person, or that a warning is an error: nothing was published. With --check it
+    says that the published table differs from what the source gives now.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.report.positions import cloaking_text

@@ -43,7 +43,7 @@ def doctor(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    """Say what this connection may do, and which verbs would work.
+    """Check permissions and show which commands would work.
 
     Says which of its options are set, and where: on the command line, in the environment, or
     in a file of settings. Tries out what it reports (temporary tables, tables, rolling back,

@@ -69,7 +69,7 @@ def explore(
 ) -> None:
     """Open a page that shows what k, limits and levels cost.
 
-    The address is printed with a token, without which nobody else on this machine can use the
+    The address is printed with a token, without which no other user of this machine can use the
     page. The source is read once; every control then asks what was counted. Nothing is written
     but temporary tables, unless --allow-publish is given. Ctrl-C ends it.
     """

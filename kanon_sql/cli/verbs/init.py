@@ -45,7 +45,7 @@ def init(
             "--quasi-identifiers",
             metavar="COLUMNS",
             show_default=False,
-            help="What others may know of a person, with commas between; no other column becomes one.",
+            help="Quasi-identifier columns, comma-separated; they replace the suggestions.",
         ),
     ] = None,
     sensitive: Annotated[
@@ -54,13 +54,16 @@ def init(
             "--sensitive",
             metavar="COLUMNS",
             show_default=False,
-            help="What nobody should learn of a person; no other column becomes one.",
+            help="Sensitive columns, comma-separated; they replace the suggestions.",
         ),
     ] = None,
     identifiers: Annotated[
         list[str] | None,
         typer.Option(
-            "--identifiers", metavar="COLUMNS", show_default=False, help="Never released, besides those suggested."
+            "--identifiers",
+            metavar="COLUMNS",
+            show_default=False,
+            help="Columns never released, in addition to the suggestions.",
         ),
     ] = None,
     keep: Annotated[
@@ -70,14 +73,12 @@ def init(
     unit: Annotated[
         str | None,
         typer.Option(
-            "--unit", metavar="COLUMN", show_default=False, help="What tells persons apart who have several rows."
+            "--unit", metavar="COLUMN", show_default=False, help="Person identifier, if a person can have several rows."
         ),
     ] = None,
     k: Annotated[
         int | None,
-        typer.Option(
-            "--k", metavar="K", min=2, show_default=False, help="How many look alike; 5, or what a preset asks for."
-        ),
+        typer.Option("--k", metavar="K", min=2, show_default=False, help="k of k-anonymity; 5, or the preset's."),
     ] = None,
     preset: Annotated[
         PresetName | None,

@@ -78,18 +78,18 @@ def plan(
     ] = False,
     matrix: Annotated[
         bool,
-        typer.Option("--matrix", help="Show the distance vectors of what is fewer than k; small tables only."),
+        typer.Option("--matrix", help="Show Samarati's distance matrix for classes below k; small tables only."),
     ] = False,
     bound: Annotated[
         bool,
-        typer.Option("--bound", help="For local recoding: show what no such release can lose less than."),
+        typer.Option("--bound", help="For local recoding: show a lower bound on information loss."),
     ] = False,
     beside: Annotated[
         str | None,
         typer.Option(
             "--beside",
             metavar="METHOD",
-            help="Also say what another recoding would lose instead, or none; quick: local, where it takes a second.",
+            help="Also report the loss of another recoding, or none; quick: local, where it takes a second.",
         ),
     ] = "quick",
     max_seconds: MaxSeconds = None,

@@ -61,7 +61,7 @@ def refresh(
             "--batch",
             metavar="NAME",
             show_default=False,
-            help="A name for these rows: by it they are taken once, however often they are given.",
+            help="Idempotency key of these rows: rows of one name are added once.",
         ),
     ] = None,
     verify_all: Annotated[
@@ -91,7 +91,7 @@ def refresh(
 
     A spec with state: {schema: ...} keeps what it takes beside its first release; increments:
     {watermark: COLUMN} says which rows are new. What is added is verified as a release by
-    itself: whoever subtracts one version from the next finds classes that are as safe as
+    itself: a reader who subtracts one version from the next finds classes as safe as
     those of a release. Rows that do not fit yet wait. Rows that left the source go in
     classes of k. A changed row is in both tables.
     """

@@ -73,9 +73,7 @@ def report(
     ] = None,
     evidence: Annotated[
         bool,
-        typer.Option(
-            "--evidence", help="Measure the release of a spec, and write what a person who answers for it can sign."
-        ),
+        typer.Option("--evidence", help="Measure the release of a spec, and write a compliance report for sign-off."),
     ] = False,
     table: Annotated[
         str | None,
@@ -91,7 +89,7 @@ def report(
     ] = None,
     external_is_sample: Annotated[
         bool,
-        typer.Option("--external-is-sample", help="It is a random sample of those whom an attacker may look for."),
+        typer.Option("--external-is-sample", help="It is a random sample of the population that an attacker searches."),
     ] = False,
     on: Annotated[
         list[str] | None,
@@ -123,7 +121,7 @@ def report(
             "--population",
             metavar="TABLE",
             show_default=False,
-            help="With --evidence: a table of everybody among whom persons are sought, in the form of the release.",
+            help="With --evidence: a population table, in the form of the release.",
         ),
     ] = None,
     sampling_fraction: Annotated[
@@ -141,7 +139,7 @@ def report(
             "--zip-population",
             metavar="TABLE",
             show_default=False,
-            help="With --evidence: a table of who lives where, with the release's column of ZIP codes.",
+            help="With --evidence: a table of ZIP code populations, with the release's column of ZIP codes.",
         ),
     ] = None,
     zip_people: Annotated[

@@ -1,4 +1,4 @@
-"""``risk``: how easily persons can be found again in a table."""
+"""``risk``: the re-identification risk of a table."""
 
 from typing import Annotated
 
@@ -53,7 +53,7 @@ def risk(
             "--population",
             metavar="TABLE",
             show_default=False,
-            help="A table of everybody among whom the persons are sought, with the same columns in the same form.",
+            help="Population table, with the same columns in the same form.",
         ),
     ] = None,
     threshold: Annotated[
@@ -89,13 +89,13 @@ def risk(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    """Measure how easily persons can be found again in a table.
+    """Measure the re-identification risk of a table.
 
-    Shows what a prosecutor, a journalist and a marketer may hope for, how many records are
-    unique in the table and (estimated) in the population, and which columns tell records
-    apart, alone and together. Measures the table as it stands: the release, the source or any
-    other. Opens the database read-only and creates nothing. It measures and does not judge:
-    the exit code is 0 whatever the risk.
+    Shows prosecutor, journalist and marketer re-identification risk, how many records are
+    unique in the table and (estimated) in the population, and which columns distinguish
+    records, alone and together. Measures the table as it stands: the release, the source or
+    any other. Opens the database read-only and creates nothing. The exit code is 0 whatever
+    the risk.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.report.risk import risk_text
