@@ -6,6 +6,7 @@ itself understands the package is for ``test_dbt.py`` to prove.
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -71,6 +72,7 @@ class Dbt:
         query: runs a query and returns its rows, for macros that do so themselves.
         which: dbt's command.
         full_refresh: its option.
+        started: when the command began.
 
     Attributes:
         options: what the last model's ``config`` says.
@@ -84,6 +86,7 @@ class Dbt:
         query: Callable[[str], Sequence[Sequence[Any]]] | None = None,
         which: str = "build",
         full_refresh: bool = False,
+        started: datetime.datetime = datetime.datetime(2026, 11, 28, tzinfo=datetime.UTC),
     ) -> None:
         self.adapter = adapter
         self.options: dict[str, Any] = {}
@@ -114,6 +117,7 @@ class Dbt:
             "log": lambda message, info: self.logged.append(message),
             "ref": lambda name: self._refs[name],
             "return": self._return,
+            "run_started_at": started,
             "run_query": lambda sql: SimpleNamespace(rows=list(self._run(sql))),
             "source": lambda _, name: self._refs[name],
             "statement": lambda name, caller, **_: self._run(caller()) and "",

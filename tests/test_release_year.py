@@ -9,11 +9,15 @@ from typing import Any
 
 import duckdb
 import pytest
+from conftest import Database, quoted
 from servers import subject_of
+from test_dbt_macros import package
+from test_dbt_project import Project as Built
 
 import kanon_sql
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import InternalError, SpecError
 from kanon_sql.verbs.dbt import dbt
+from kanon_sql.verbs.dbt import labels as labels_of_dbt
 
 YEARS_OF_BIRTH = range(1931, 1943)
 """Of 2026 those until 1936 tell an age over 89, of 2027 that of 1937 as well: a person born then turns 90."""
@@ -204,12 +208,68 @@ def test_what_runs_later_takes_a_year_that_the_spec_says(
         result = dbt(kanon_sql.connect(connection), spec, tmp_path)
         return "".join(path.read_text("utf-8") for path in result.files)
 
-    with pytest.raises(SpecError, match=r"runs later.*write release_year: 2026 in the spec"):
-        made(kanon_sql.Spec.from_dict(drafted))
+    if verb == "render":
+        with pytest.raises(SpecError, match=r"runs later.*write release_year: 2026 in the spec"):
+            made(kanon_sql.Spec.from_dict(drafted))
     clock(2027)
     text = made(kanon_sql.Spec.from_dict({**drafted, "release_year": 2026}))
     assert "2026 - 90" in text
     assert ("release of 2026" if verb == "render" else "release_year: 2026") in text
+
+
+def test_dbt_builds_the_labels_of_the_year_that_it_builds_in(database: Database, clock: Clock, tmp_path: Path) -> None:
+    """Beside digits of the years themselves, in the expression and in the name of a column."""
+    names = {"birth_date": "DATE", "birth_year": "INTEGER", "born 1900": "INTEGER"}
+    database.table("patients", names, [(*row, row[1]) for row in rows_of(YEARS_OF_BIRTH)])
+    clock(2026)
+    drafted = written(database.connection)
+    shown = "CASE WHEN x <= release_year - 90 THEN CAST(release_year - 90 AS VARCHAR) || ' or before' "
+    told = {"sql": [f"{shown} WHEN x IN (1899, 1901) THEN '2026' ELSE CAST(x AS VARCHAR) END"], "minimum_level": 1}
+    drafted["quasi_identifiers"] |= {"born 1900": told}
+    (tmp_path / "dbt_project.yml").write_text("name: p\n", "utf-8")
+    result = dbt(database.engine, kanon_sql.Spec.from_dict(drafted), tmp_path)
+    properties = next(path.read_text("utf-8") for path in result.files if path.suffix == ".yml")
+    assert "release_year: the year of the build" in properties
+    for year in (2026, 2027, 2031, 1900):
+        build = Built(database, result)
+        build.dbt = package(database, started=datetime.datetime(year, 1, 1, tzinfo=datetime.UTC))
+        for path in result.files:
+            build.dbt.place(path.stem, quoted(path.stem))
+        build.dbt.place("patients", "patients")
+        build.build_all()
+        assert build.failures() == {}
+        columns = zip(*database.rows("patients_release"), strict=True)
+        assert dict(zip(database.columns("patients_release"), map(set, columns), strict=True)) == dict.fromkeys(
+            names, expected(year)
+        )
+
+
+def test_a_dbt_release_that_grows_says_its_year(
+    connection: duckdb.DuckDBPyConnection, clock: Clock, tmp_path: Path
+) -> None:
+    clock(2026)
+    (tmp_path / "dbt_project.yml").write_text("name: p\n", "utf-8")
+    grows = {"state": {"schema": "kanon_state"}, "increments": {"watermark": "seen"}}
+    spec = kanon_sql.Spec.from_dict({**written(connection), **grows})
+    with pytest.raises(SpecError, match=r"those of 2026 with other labels; write release_year: 2026 in the spec"):
+        dbt(kanon_sql.connect(connection), spec, tmp_path)
+
+
+def test_a_year_that_changes_more_than_numbers_is_not_written(
+    connection: duckdb.DuckDBPyConnection, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dbt_project.yml").write_text("name: p\n", "utf-8")
+    plain = labels_of_dbt._labelled
+
+    def leap(spec: kanon_sql.Spec, *given: Any) -> str:
+        return plain(spec, *given) + (" -- leap" if spec.year is not None and spec.year % 4 == 0 else "")
+
+    monkeypatch.setattr(labels_of_dbt, "_labelled", leap)
+    clock(2027)
+    spec = kanon_sql.Spec.from_dict(written(connection))
+    with pytest.raises(InternalError, match="changes more of a model than numbers"):
+        dbt(kanon_sql.connect(connection), spec, tmp_path)
+    assert list(tmp_path.iterdir()) == [tmp_path / "dbt_project.yml"]
 
 
 def test_a_spec_that_was_loaded_last_year_is_loaded_once_more(

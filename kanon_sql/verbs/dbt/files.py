@@ -281,7 +281,7 @@ def _properties(release: _Release) -> str:
             "meta": {
                 "kanon_sql": {
                     "spec_sha256": spec.hash,
-                    **({} if spec.year is None else {"release_year": spec.year}),
+                    **({} if spec.year is None else {"release_year": spec.release_year or "the year of the build"}),
                     "levels": dict(release.node),
                     "level_names": {name: release.level_name(name) for name in release.node},
                     "requirements": [_requirement(item) for item in spec.privacy],

@@ -51,6 +51,11 @@ def unfit_to_grow(spec: Spec, engine: str) -> Iterator[Problem]:
             f"increments.on_drift: {spec.increments.on_drift} changes the levels, and dbt build searches for "
             f"none; expected hold, or {refresh}"
         )
+    if spec.follows_the_calendar:
+        yield Problem(
+            "release_year: labels follow the calendar, and the rows of another year would stand beside those of "
+            f"{spec.year} with other labels; write release_year: {spec.year} in the spec to go on with these"
+        )
     if len(spec.state) > 1:
         yield Problem("state.schema: expected a plain name, before which dbt puts its own; it decides on databases")
     watermark = None if spec.increments is None else spec.increments.watermark

@@ -14,8 +14,9 @@ import sqlglot
 from sqlglot import exp
 
 from kanon_sql.engines import Column
+from kanon_sql.errors import InternalError
 from kanon_sql.hierarchies import TOP, exact_range, exact_value, rule_labels, value_text
-from kanon_sql.spec import IntervalsHierarchy, Spec, TableHierarchy
+from kanon_sql.spec import YEARS, IntervalsHierarchy, Spec, TableHierarchy
 from kanon_sql.sql import Compiler, Dialect, Sql, exact_text, identifier, render
 
 __all__ = ["LEFT_OUT", "WATERMARK", "Given", "escaped", "labelled", "released_columns"]
@@ -25,6 +26,9 @@ LEFT_OUT = "kanon_left_out"
 
 WATERMARK = "kanon_watermark"
 """The column of a release that grows that says when a row came; NULL for those that wait."""
+
+_YEAR_OF_BUILD = "{{ run_started_at.year }}"
+"""The year in which dbt builds, a whole number, by UTC. Every build renders its models anew."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,31 @@ def labelled(
         dialect: the engine's.
         watermark: the column that later rows have more of, to be shown as :data:`WATERMARK`; None for none.
     """
+
+    def of_year(dated: Spec) -> str:
+        return _labelled(dated, columns, node, given, source, dialect, watermark)
+
+    if not spec.follows_the_calendar:
+        return of_year(spec)
+    text = of_year(spec.in_year(spec.year))
+    # Written for a year whose digits stand nowhere else, all that are found there are the year of the release.
+    year = str(next(year for year in range(*YEARS) if str(year) not in text))
+    found = of_year(spec.in_year(int(year))).replace(year, _YEAR_OF_BUILD)
+    if found.replace(_YEAR_OF_BUILD, str(spec.year)) != text:
+        raise InternalError("the year of the release changes more of a model than numbers; nothing was written")
+    return found
+
+
+def _labelled(
+    spec: Spec,
+    columns: Mapping[str, Column],
+    node: Mapping[str, int],
+    given: Mapping[str, Given],
+    source: str,
+    dialect: Dialect,
+    watermark: str | None,
+) -> str:
+    """The query of a year that is known."""
     labels = [
         _label(index, columns[name], spec, node[name], given.get(name))
         for index, name in enumerate(spec.quasi_identifiers)

@@ -24,7 +24,6 @@ from kanon_sql.verbs.released import choice_of
 from kanon_sql.verbs.result import Result
 from kanon_sql.verbs.steps import refuse_steps
 from kanon_sql.verbs.warnings import failed_by, refuse_fatal_warnings, warnings_of_planned
-from kanon_sql.verbs.year import refuse_the_calendar
 
 __all__ = ["DbtResult", "dbt"]
 
@@ -78,7 +77,6 @@ def dbt(
         KanonError: whatever the search raises.
     """
     refuse_steps(spec, "a dbt project")
-    refuse_the_calendar(spec, "a dbt project")
     refuse_forgotten(spec)
     refuse_fatal_warnings(spec, "a dbt project")
     refuse_local(
