@@ -19,6 +19,8 @@ from sqlalchemy.exc import DBAPIError
 
 import kanon_sql
 from kanon_sql.engines.backends.mysql import may_see_triggers
+from kanon_sql.engines.base import Scratch
+from kanon_sql.engines.clickhouse import ClickHouseEngine
 from kanon_sql.engines.relational import RelationalEngine
 from kanon_sql.errors import KanonError, SpecError, VerificationError
 from kanon_sql.release import write
@@ -366,6 +368,89 @@ def test_clickhouse_refuses_a_scratch_database_of_others(monkeypatch: pytest.Mon
                 with pytest.raises(SpecError, match=rf"scratch: {words} .*apart.*GRANT SHOW ACCESS"):
                     kanon_sql.anonymize(engine, asked)
                 assert not subject.fetch("SELECT name FROM system.tables WHERE database = 'apart'")
+            monkeypatch.setattr(type(engine.dialect), "readers", lambda *_: "SELECT 0")
+            assert kanon_sql.anonymize(engine, asked).passed
+
+
+OTHERS = {"others": "SELECT 2", "hidden": "SELECT count() FROM apart.nothing"}
+
+
+@pytest.mark.parametrize(("release", "says"), [("released", "hidden"), ("apart.released", "others")])
+def test_clickhouse_shows_no_table_of_a_release_before_it_is_verified(
+    monkeypatch: pytest.MonkeyPatch, release: str, says: str
+) -> None:
+    """What another user with SELECT on the databases would see before each statement; chDB has one user."""
+    with subject_of("clickhouse") as subject:
+        subject.table("people", {"q": "text", "s": "text"}, ROWS)
+        subject.execute("CREATE DATABASE apart")
+        (sent, fetched), seen = (ClickHouseEngine._run, ClickHouseEngine._rows), dict[str, Counter[Any]]()
+        fails, statements = False, 0
+
+        def look() -> None:
+            nonlocal statements
+            statements += 1
+            for database, name in subject.fetch(
+                "SELECT database, name FROM system.tables WHERE database IN ('default', 'apart') AND name <> 'people' "
+                "AND NOT startsWith(name, 'kanon_sql_') AND NOT is_temporary"
+            ):
+                seen[name] = seen.get(name, Counter()) | Counter(subject.fetch(f"SELECT * FROM {database}.{name}"))
+
+        def run(self: Any, sql: str) -> None:
+            look()
+            sent(self, sql)
+
+        def rows(self: Any, sql: str, limit: int) -> Any:
+            look()
+            return fetched(self, sql, limit)
+
+        verify = write._verify
+
+        def verified(*given: Any, **named: Any) -> Any:
+            assert not any(ours(name) for name in seen), "nothing was there until now"
+            if fails:
+                raise VerificationError("verification: this one fails")
+            return verify(*given, **named)
+
+        def ours(name: str) -> bool:
+            return name.endswith("_release")
+
+        asked = kanon_sql.Spec.from_dict({**SPEC, "source": "people", "release": release})
+        with subject.connect() as engine:
+            engine._has_users = True  # type: ignore[attr-defined]
+            monkeypatch.setattr(type(engine.dialect), "readers", lambda *_: OTHERS[says])
+            monkeypatch.setattr(ClickHouseEngine, "_run", run)
+            monkeypatch.setattr(ClickHouseEngine, "_rows", rows)
+            monkeypatch.setattr(write, "_verify", verified)
+            for fails in (True, False, False):
+                seen.clear()
+                statements = 0
+                if fails:
+                    with pytest.raises(VerificationError, match="this one fails"):
+                        kanon_sql.anonymize(engine, asked)
+                    assert not any(ours(name) for name in seen)
+                else:
+                    assert kanon_sql.anonymize(engine, asked).passed
+                    assert Counter(subject.fetch(f"SELECT q, s FROM {release}")) == SHOWN
+                assert statements > 20
+                assert all(found <= SHOWN for found in seen.values())
+                left = subject.fetch("SELECT name FROM system.tables WHERE name LIKE 'kanon\\_%\\_release'")
+                assert left == [] == list(subject.fetch("SELECT * FROM kanon_sql_scratch" if release == "released" else
+                                                        "SELECT * FROM apart.kanon_sql_scratch"))  # fmt: skip
+
+
+def test_clickhouse_without_a_session_refuses_a_database_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client of a user's that has no session keeps no temporary table."""
+    with subject_of("clickhouse") as subject:
+        subject.table("people", {"q": "text", "s": "text"}, ROWS)
+        asked = kanon_sql.Spec.from_dict({**SPEC, "source": "people", "release": "released"})
+        with subject.connect() as engine:
+            engine._has_users = True  # type: ignore[attr-defined]
+            monkeypatch.setattr(type(engine.dialect), "readers", lambda *_: "SELECT 1")
+            monkeypatch.setattr(type(engine), "_find_scratch", lambda _: Scratch("inline", (), "no session"))
+            with pytest.raises(SpecError, match=r"release: 1 other users or roles may read .default.*session_id"):
+                kanon_sql.anonymize(engine, asked)
+            made = subject.fetch("SELECT name FROM system.tables WHERE database = 'default' ORDER BY name")
+            assert made == [("kanon_sql_scratch",), ("people",)]
             monkeypatch.setattr(type(engine.dialect), "readers", lambda *_: "SELECT 0")
             assert kanon_sql.anonymize(engine, asked).passed
 

@@ -342,11 +342,18 @@ class Engine(Protocol):
     def default_rights(self, parts: tuple[str, ...]) -> list[str]:
         """The statements that give a table the rights which the database would have given it when it was made."""
 
-    def conceal(self, parts: tuple[str, ...]) -> None:
-        """Make a table of this name, if others could read it at once, as one of the session until it is revealed."""
+    def conceal(self, parts: tuple[str, ...]) -> tuple[str, ...]:
+        """Make a table of this name, if others could read it at once, as one of the session until it is revealed.
+
+        Returns:
+            The name to make and read it under.
+
+        Raises:
+            SpecError: others could read it, and the session can have no tables.
+        """
 
     def reveal(self, parts: tuple[str, ...]) -> list[str]:
-        """The statements that put the table which was concealed where it was to be; none where none was."""
+        """The statements that put the table which was concealed under a name where it was to be; none for others."""
 
     def refuse_readers(self, schema: tuple[str, ...]) -> None:
         """Check that no other user may read what is made in a schema of scratch tables. Raises SpecError."""

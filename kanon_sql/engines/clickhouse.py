@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
@@ -118,14 +119,16 @@ class ClickHouseEngine(SessionEngine):
         self._client = client
         self._owned = owned
         self._path: str | None = getattr(client, "path", None)
+        self._concealed: dict[str, str] = {}
+        """The quoted names of tables that are made as tables of the session for now -> where they are to be."""
         self._has_users = self._path is None
         self._restore = "" if owned or self._path is None else self._now_set()
         self.ephemeral = self._path == ":memory:"
         with self._guard("connect"):
             self._prepare()
-            ((readonly, engine, self._version),) = self._rows(
-                "SELECT getSetting('readonly'), (SELECT engine FROM system.databases WHERE name = currentDatabase()), "
-                "version()",
+            ((readonly, self._database, engine, self._version),) = self._rows(
+                "SELECT getSetting('readonly'), currentDatabase(), "
+                "(SELECT engine FROM system.databases WHERE name = currentDatabase()), version()",
                 1,
             )
             if engine in _RENAMING_ONLY:
@@ -308,20 +311,58 @@ class ClickHouseEngine(SessionEngine):
         said += ["has columns or rows that are not stored as they are written"] if forgets else []
         return [*said, *(["has row policies"] if self._has_policies(database, name) else [])]
 
-    def refuse_readers(self, schema: tuple[str, ...]) -> None:
-        """Rights in a database hold for each table in it from the first moment; in chDB there are no other users."""
+    def _readers(self, schema: tuple[str, ...]) -> str | None:
+        """Who else may read a database, in words; None for no other user. In chDB there are none.
+
+        Rights in a database hold for each table in it from the first moment.
+        """
         if not self._has_users:
-            return
-        sql = self.dialect.readers(schema)
+            return None
+        sql = self.dialect.readers(schema or (str(self._database),))
         assert sql is not None, "ClickHouse has users"
         try:
             others = int(self.fetch(Statement("shared", sql, quoted=self.dialect.quoted), 1)[0][0])
         except DatabaseError:
-            who = "this user cannot see who else may read"
-        else:
-            if not others:
-                return
-            who = f"{others} other users or roles may read"
+            return "this user cannot see who else may read"
+        return f"{others} other users or roles may read" if others else None
+
+    def execute(self, statement: Statement) -> None:
+        """A table that is not published yet is one of the session where others may read the database."""
+        creates = statement.creates
+        if creates is not None and creates.table in self._concealed:
+            statement = replace(statement, sql=self.dialect.create_as(creates.table, creates.query, True))
+        super().execute(statement)
+
+    def conceal(self, parts: tuple[str, ...]) -> tuple[str, ...]:
+        """Make a table of the session, which is in no database, if others could read it at once."""
+        who = self._readers(parts[:-1])
+        if who is None:
+            return parts
+        place = parts[:-1] or (str(self._database),)
+        if self._find_scratch().mode == "inline":
+            raise SpecError(
+                f"release: {who} {self.dialect.relation(place)}, where the table would stand before it is verified, "
+                "and this connection can make no temporary table for it. Give the database's URL, or a client with a "
+                "session_id, as a user with CREATE TEMPORARY TABLE; or release into a database that no other user may "
+                "read, and which this one can see that of (GRANT SHOW ACCESS ON *.* lets it)"
+            )
+        own = parts[-1:]
+        self._concealed[self.dialect.relation(own)] = self.dialect.relation((*place, *own))
+        return own
+
+    def reveal(self, parts: tuple[str, ...]) -> list[str]:
+        """Copy it from the session, and drop it there."""
+        own = self.dialect.relation(parts)
+        place = self._concealed.pop(own, None)
+        if place is None:
+            return []
+        return [self.dialect.create_as(place, f"SELECT * FROM {own}", False), f"DROP TEMPORARY TABLE {own}"]
+
+    def refuse_readers(self, schema: tuple[str, ...]) -> None:
+        """Rights in a database hold for each table in it from the first moment."""
+        who = self._readers(schema)
+        if who is None:
+            return
         raise SpecError(
             f"scratch: {who} {self.dialect.relation(schema)}, where scratch tables would hold values of the source; "
             "use temporary tables (scratch temp), or a database that no other user may read, and which this one can "

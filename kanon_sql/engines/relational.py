@@ -193,9 +193,10 @@ class RelationalEngine(SessionEngine):
         """The statements that give a table the rights which the database would have given it when it was made."""
         return self.backend.default_rights(self, parts)
 
-    def conceal(self, parts: tuple[str, ...]) -> None:
+    def conceal(self, parts: tuple[str, ...]) -> tuple[str, ...]:
         """Make a table of this name, if others could read it at once, as one of the session until it is revealed."""
         self.backend.conceal(self, parts)
+        return parts
 
     def reveal(self, parts: tuple[str, ...]) -> list[str]:
         """The statements that put the table which was concealed where it was to be; none where none was."""

@@ -349,9 +349,9 @@ class SessionEngine(ABC):
         """None: what is made here has no rights before it is published that others do not have afterwards."""
         return []
 
-    def conceal(self, parts: tuple[str, ...]) -> None:
+    def conceal(self, parts: tuple[str, ...]) -> tuple[str, ...]:
         """Where a table can be made without rights for others, or rights are not known, there is nothing to do."""
-        return
+        return parts
 
     def reveal(self, parts: tuple[str, ...]) -> list[str]:
         """Nothing was concealed."""

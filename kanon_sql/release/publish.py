@@ -288,11 +288,17 @@ class _InSteps:
 
     workspace: Workspace
     spec: Origin
-    written: Relation
+    made: Relation
+    """The verified table, which may be one of the session."""
     manifest: Mapping[str, Any]
     addition: Addition | None
     record: Record
     replacing: tuple[str | None] | None
+
+    @property
+    def written(self) -> Relation:
+        """The verified table, once it is in no session any more."""
+        return beside(self.release, self.made.parts[-1])
 
     @property
     def release(self) -> tuple[str, ...]:
@@ -333,11 +339,11 @@ class _InSteps:
         """Where others may read a schema, the verified table was one of the session until now."""
         workspace = self.workspace
         try:
-            for sql in workspace.engine.reveal(self.written.parts):
+            for sql in workspace.engine.reveal(self.made.parts):
                 workspace.run(Statement("release/reveal", sql, quoted=workspace.dialect.quoted))
         except BaseException:
             with workspace.engine.without_deadline(), suppress(DatabaseError):  # the session's comes first, then this
-                workspace.execute("engines/scratch/drop", target=self.written)
+                workspace.execute("engines/scratch/drop", target=self.made)
             raise
 
     def _settle_earlier(self, run_id: str) -> None:

@@ -81,15 +81,16 @@ def staged(workspace: Workspace, release: tuple[str, ...], what: str = "release"
     target, record = beside(release, f"kanon_{workspace.run_id}_{what}"), beside(release, SCRATCH_TABLE)
     workspace.create_shared("engines/scratch/create_record", record)
     workspace.remove_left(record)
-    workspace.engine.conceal(target.parts)
+    made = Relation(workspace.engine.conceal(target.parts))
     workspace.record(target, record)
     try:
-        yield target
+        yield made
     finally:
         # What went wrong first is what the user has to know; and where the table was published, it is. What is left is
         # recorded, so that clean finds it.
         with workspace.engine.without_deadline(), suppress(DatabaseError):
-            workspace.execute("engines/scratch/drop", target=target)
+            for table in dict.fromkeys((made, target)):
+                workspace.execute("engines/scratch/drop", target=table)
             workspace.forget(target, record)
 
 
