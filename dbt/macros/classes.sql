@@ -8,7 +8,8 @@
     like any other (t-closeness). With a unit, persons are counted, each once per class and value; a value that all
     persons of a class hold is disclosed, whatever else they hold. -#}
 
-{#- One row per class: k0, k1, ... (the values, exactly), class_rows, class_size, the measure, satisfied (1 or 0).
+{#- One row per class: k0, k1, ... (the values, exactly, and then what a reader sees of equal numbers that are written
+    in several ways), class_rows, class_size, the measure, satisfied (1 or 0).
 
     Nothing is joined by the classes' keys, so that no NULL is lost and every engine may distribute the work: windows
     over the counted values bring what is known of a class to each of its values.
@@ -22,16 +23,20 @@
 {% macro default__classes(relation, quasi_identifiers, requirement, unit, where, joinable) %}
   {%- set asked = kanon_sql.checked_requirement(requirement) -%}
   {%- set columns = kanon_sql.columns_in(relation, asked.name) -%}
-  {%- set names = [] -%}
   {%- set keys = [] -%}
+  {%- set spellings = [] -%}
   {%- for name in kanon_sql.checked_quasi_identifiers(quasi_identifiers, asked.name) -%}
     {%- set column = kanon_sql.column_named(columns, name, asked.name) -%}
     {%- if joinable and kanon_sql.compares_exactly(column.dtype) -%}
       {%- do kanon_sql.refuse(asked.name, "'" ~ name ~ "' must be text here, and is " ~ column.dtype) -%}
     {%- endif -%}
-    {%- do names.append("k" ~ loop.index0) -%}
     {%- do keys.append(kanon_sql.joinable_text(adapter.quote(column.name)) if joinable else kanon_sql.exact_value(column)) -%}
+    {%- set spelling = kanon_sql.spelling(column) -%}
+    {%- if spelling is not none -%}{%- do spellings.append(spelling) -%}{%- endif -%}
   {%- endfor -%}
+  {%- set keys = keys + spellings -%}
+  {%- set names = [] -%}
+  {%- for key in keys -%}{%- do names.append("k" ~ loop.index0) -%}{%- endfor -%}
   {%- set held = none if asked.attribute is none else kanon_sql.exact_value(kanon_sql.column_named(columns, asked.attribute, asked.name)) -%}
   {%- set person = none if unit is none else kanon_sql.exact_value(kanon_sql.column_named(columns, unit, asked.name)) -%}
   {%- set sql -%}

@@ -1,11 +1,41 @@
 {#- How values are compared and written, per adapter. An adapter that is not here is refused: a collation that takes
     'a' and 'A' for the same makes classes look larger than they are. -#}
 
-{#- A column as it is grouped: text character by character, other types as they are. -#}
+{#- A column as it is grouped: text character by character, other types as they are; 0 and -0 are one number. -#}
 {% macro exact_value(column) %}
   {%- set quoted = adapter.quote(column.name) -%}
-  {{ return(quoted if kanon_sql.compares_exactly(column.dtype) else kanon_sql.exact_text(quoted)) }}
+  {%- if kanon_sql.compares_exactly(column.dtype) -%}{{ return(quoted) }}{%- endif -%}
+  {%- set number = "case when " ~ quoted ~ " = 0 then 0 else " ~ quoted ~ " end" -%}
+  {{ return(kanon_sql.exact_text(number if kanon_sql.spelled(column.dtype) == "zero" else quoted)) }}
 {% endmacro %}
+
+{#- What a reader of a table sees besides of equal numbers, for the classes of its rows: nothing of most types. With the
+    number, the length of its text says with how many digits it was written, and -0 is longer than 0. -#}
+{% macro spelling(column) %}
+  {%- set spelled = kanon_sql.spelled(column.dtype) -%}
+  {%- set quoted = adapter.quote(column.name) -%}
+  {%- set length = "length(cast(" ~ quoted ~ " as " ~ kanon_sql.text_type() ~ "))" -%}
+  {%- if spelled == "zero" -%}
+    {{ return("case when " ~ quoted ~ " = 0 then " ~ length ~ " else 0 end") }}
+  {%- endif -%}
+  {{ return(length if spelled == "digits" else none) }}
+{% endmacro %}
+
+{#- What a reader sees of equal numbers of a type: how many "digits" each was written with, or the sign of a "zero". -#}
+{% macro spelled(dtype) %}{{ return(adapter.dispatch("spelled", "kanon_sql")(dtype)) }}{% endmacro %}
+
+{% macro default__spelled(dtype) %}
+  {% set word = (dtype | lower).split("(")[0].split(" ")[0] %}
+  {{ return("zero" if word in ["float", "float4", "float8", "float64", "double", "real"] else none) }}
+{% endmacro %}
+
+{#- Without digits of its own a numeric keeps those of each value, and no listing of columns says which has some. -#}
+{% macro postgres__spelled(dtype) %}
+  {% set word = (dtype | lower).split("(")[0] %}
+  {{ return("digits" if word in ["numeric", "decimal"] else kanon_sql.default__spelled(dtype)) }}
+{% endmacro %}
+
+{% macro redshift__spelled(dtype) %}{{ return(kanon_sql.default__spelled(dtype)) }}{% endmacro %}
 
 {#- Whether a type compares exactly as it is: numbers, truth values, dates and times. Anything else is compared as text. -#}
 {% macro compares_exactly(dtype) %}
@@ -23,7 +53,7 @@
   ]) }}
 {% endmacro %}
 
-{#- BigQuery makes no partitions of binary fractions; their text tells them apart as well. -#}
+{#- BigQuery makes no partitions of binary fractions; their text tells different numbers apart as well. -#}
 {% macro bigquery__compares_exactly(dtype) %}
   {{ return(not (dtype | lower).startswith("float") and kanon_sql.default__compares_exactly(dtype)) }}
 {% endmacro %}

@@ -60,10 +60,16 @@ def rule_labels(column: Column, quasi_identifier: QuasiIdentifier, where: str | 
 
 
 def value_text(column: Column, value: Sql) -> Sql:
-    """A value of a column as text, the same on every engine."""
+    """A value of a column as text, the same on every engine, and of equal values the same."""
     if column.kind == "moment":
         return render("hierarchies/levels/time", written=render("hierarchies/levels/moment", value=value), zone="+00")
-    written = render("hierarchies/levels/value", value=value, is_float=column.kind == "float", scale=column.scale)
+    written = render(
+        "hierarchies/levels/value",
+        value=value,
+        is_float=column.kind == "float",
+        scale=column.scale,
+        keeps_digits=column.varies == "digits",
+    )
     return render("hierarchies/levels/time", written=written, zone=None) if column.kind == "timestamp" else written
 
 

@@ -106,7 +106,7 @@ def _rewritten(text: str, where: str, release_year: int | None) -> Sql:
     replaced = _truth(replaced)
     sql = Sql(replaced.sql("duckdb"))
     is_float = isinstance(replaced.unnest(), _NUMBERS)
-    return render("hierarchies/levels/value", value=Sql(f"({sql})"), is_float=is_float, scale=None)
+    return render("hierarchies/levels/value", value=Sql(f"({sql})"), is_float=is_float, scale=None, keeps_digits=False)
 
 
 def _truth(result: exp.Expr) -> exp.Expr:

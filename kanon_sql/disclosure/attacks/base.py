@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
@@ -244,7 +244,7 @@ class Cases:
     Attributes:
         name, about, measure, estimate, notes: see :class:`Attack`.
         query: a row per case: ``people``, ``risk`` and, each 0 or 1, ``exposed`` and ``beyond``.
-        keys: the columns that tell a case, and what they are called when revealed.
+        keys: the columns that tell a case, and what they are called when revealed; of several with one name the first.
         examined: the number of people it was tried on, as an expression; None: those of the cases.
         against: where cases are matches, the number of those who could be matched, as an expression.
         unmatched: where cases are matches: why there may be none although somebody is exposed.
@@ -305,10 +305,7 @@ def measured(scene: Scene, cases: Cases) -> Attack | Unmeasured:
             "disclosure/attacks/revealed", scene.reveal, cases=cases.query,
             keys=[identifier(key) for key in cases.keys], most=scene.reveal,
         )  # fmt: skip
-        revealed = [
-            Revealed(values=dict(zip(cases.keys.values(), map(_text, row), strict=False)), people=int(row[-1]))
-            for row in rows
-        ]
+        revealed = [Revealed(values=_values(cases.keys.values(), row), people=int(row[-1])) for row in rows]
     return Attack(
         name=cases.name,
         about=cases.about,
@@ -323,5 +320,9 @@ def measured(scene: Scene, cases: Cases) -> Attack | Unmeasured:
     )
 
 
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
+def _values(names: Iterable[str], row: Sequence[object]) -> dict[str, str | None]:
+    """Column -> its value; what comes once more for a column says how the value is written."""
+    values: dict[str, str | None] = {}
+    for name, cell in zip(names, row, strict=False):
+        values.setdefault(name, None if cell is None else str(cell))
+    return values

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from kanon_sql.disclosure.attacks.base import Scene
-from kanon_sql.hierarchies import exact_value
+from kanon_sql.hierarchies import exact_value, shown_keys
 from kanon_sql.sql import Relation, Sql, identifier, render
 
 __all__ = ["class_keys", "class_labels", "class_values"]
 
 
 def class_keys(scene: Scene) -> dict[str, str]:
-    """Our columns of a class's key -> the quasi-identifiers they stand for."""
-    return {f"q{index}": name for index, name in enumerate(scene.spec.quasi_identifiers)}
+    """Our columns of a class's key -> the quasi-identifiers they stand for.
+
+    First come their values. A quasi-identifier whose equal numbers may look different has one more column behind these:
+    a class is of rows that a reader cannot tell from each other.
+    """
+    names = list(scene.spec.quasi_identifiers)
+    names += [name for name in names if scene.release.columns[name].varies is not None]
+    return {f"q{index}": name for index, name in enumerate(names)}
 
 
 def class_values(scene: Scene, attribute: str, reference: Sql | None = None) -> Sql:
@@ -44,7 +50,7 @@ def _counted(scene: Scene, attribute: str, reference: Sql | None, lookup: Relati
     frequency = render(
         "evaluate/examine/rows",
         table=release.relation,
-        keys=[exact_value(release.columns[name], "checked") for name in names],
+        keys=shown_keys([release.columns[name] for name in names], "checked"),
         key_names=list(class_keys(scene)),
         value=exact_value(release.columns[attribute], "checked"),
         compared=False,

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_sql.engines import Column, Workspace
-from kanon_sql.hierarchies import exact_value
+from kanon_sql.hierarchies import exact_value, shown_keys
 from kanon_sql.sql import Relation
 
 __all__ = ["LARGE", "Agreement", "GroupsOf", "Pair", "agreement_of"]
@@ -136,7 +136,14 @@ def agreement_of(
         least: fewer persons than this are few.
     """
     used = list(dict.fromkeys([*labels, *alone, *(name for pair in pairs for name in _names(pair))]))
-    keys = {name: f"k{place}" for place, name in enumerate(used)}
+    varied = [name for name in used if columns[name].varies is not None]
+    places = {name: [f"k{place}"] for place, name in enumerate(used)}
+    for place, name in enumerate(varied, len(used)):
+        places[name].append(f"k{place}")  # what a reader sees besides of equal numbers
+
+    def shown(*names: str) -> list[str]:
+        return [key for name in names for key in places[name]]
+
     found: dict[Pair, Agreement] = {}
     groups: dict[str, GroupsOf] = {}
     size = workspace.capabilities.nodes_per_statement
@@ -146,18 +153,18 @@ def agreement_of(
             "disclosure/risk/agreement",
             len(chunk) + len(alone),  # these with the first pairs alone
             table=table,
-            keys=[exact_value(columns[name], "checked") for name in used],
+            keys=shown_keys([columns[name] for name in used], "checked"),
             unit=None if unit is None else exact_value(columns[unit], "checked"),
             pairs=[
                 {
-                    "kept": keys[pair.kept],
-                    "labels": [keys[name] for name in pair.labels],
-                    "value": keys[pair.value],
+                    "kept": shown(pair.kept),
+                    "labels": shown(*pair.labels),
+                    "value": places[pair.value][0],
                 }
                 for pair in chunk
             ],
-            alone=[] if start else [keys[name] for name in alone],
-            labels=[keys[name] for name in labels],
+            alone=[] if start else [shown(name) for name in alone],
+            labels=shown(*labels),
             least=least,
             large=LARGE,
             sure=SURE,
