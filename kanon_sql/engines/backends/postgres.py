@@ -116,6 +116,8 @@ _MADE = re.compile(r'CREATE TABLE (IF NOT EXISTS )?((?:"(?:[^"]|"")+"\.){0,2}"(?
 
 _NAME = re.compile(r'"((?:[^"]|"")+)"')
 
+_SESSION = "SELECT pg_catalog.pg_backend_pid()"
+
 _WRITING = "SET TRANSACTION READ WRITE; "
 """Sent in one message with a statement, it holds for that statement."""
 
@@ -162,6 +164,8 @@ class PostgresBackend(Backend):
     knows_ended = True
     _writes = False
     _place = ""
+    _session = 0
+    """The number of the server's process that the connection had when it was prepared."""
     _own: tuple[int, str] | None = None
     """The server's work_mem and enable_sort; None where somebody chose for the session, the role or the database."""
     _now: tuple[int, str] | None = None
@@ -194,6 +198,7 @@ class PostgresBackend(Backend):
         self._seek_own_first(engine)
         place = "SELECT pg_catalog.current_database(), pg_catalog.current_schemas(false)::pg_catalog.text"
         self._place = " ".join(map(str, self.first(engine, place)))
+        ((self._session,),) = engine._rows(_SESSION, 1)
         self._prepare_threshold = engine.driver_connection.prepare_threshold
         for name, value in SETTINGS.items():
             engine._run(f"SET {name} = {self.dialect.literal(value)}")
@@ -207,8 +212,14 @@ class PostgresBackend(Backend):
             raise self.refuse(f"the database's encoding is {encoding}; text is compared exactly in UTF8 only")
 
     def _seek_own_first(self, engine: RelationalEngine) -> None:
-        """Of two functions or operators with the same arguments, the first in the path is called."""
-        ((path,),) = engine._rows("SELECT pg_catalog.current_schemas(false)", 1)
+        """Of two functions or operators with the same arguments, the first in the path is called.
+
+        Raises:
+            UnsupportedError: it is another session's path than the one that was set.
+        """
+        ((path, session),) = engine._rows(f"SELECT pg_catalog.current_schemas(false), ({_SESSION})", 1)
+        if self._session not in (0, session):
+            raise self.refuse(_MOVED)
         if "pg_catalog" in path:  # named nowhere, it is sought first
             schemas = ", ".join(self.dialect.quote(schema) for schema in path if schema != "pg_catalog")
             engine._run(f"SET search_path = {schemas or self.dialect.literal('')}")
@@ -529,8 +540,14 @@ class PostgresBackend(Backend):
         return said
 
     def grant(self, engine: RelationalEngine, error: BaseException, said: str, sql: str) -> str:
-        """SQLSTATE 42501, insufficient_privilege: the server says of what, and the statement for what."""
-        if getattr(error, "sqlstate", None) != "42501":
+        """SQLSTATE 42501, insufficient_privilege: the server says of what, and the statement for what.
+
+        Where a table of the session is missing, this is another session, and a right of another kind is.
+        """
+        state = getattr(error, "sqlstate", None)
+        if state == "42P01" and not _in_transaction(engine.driver_connection):
+            return _MOVED if engine._rows(_SESSION, 1) != [(self._session,)] else ""
+        if state != "42501":
             return ""
         role = self.dialect.quote(str(engine.driver_connection.info.user))
         words = sql.rpartition("*/")[2].split()
@@ -569,6 +586,12 @@ def _column(
     kind, texts = told.get(number, ("ambiguous", "several"))
     return Column(name, shown, kind, texts=texts, labels=labels.get(number))
 
+
+_MOVED = (
+    "statements of this connection are run in several sessions of the server, as a pooler in transaction mode does "
+    "(PgBouncer's pool_mode = transaction), and settings, temporary tables and locks of a run stay in the session that "
+    "made them; connect to the server itself, or to a pool in session mode"
+)
 
 _POLICY = (
     "row-level security would hide rows of a table that is read: a part of it says nothing of the rest; read it with "
