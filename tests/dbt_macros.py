@@ -77,6 +77,7 @@ class Dbt:
     Attributes:
         options: what the last model's ``config`` says.
         logged: what the macros said.
+        warned: what they warned of.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class Dbt:
         self.adapter = adapter
         self.options: dict[str, Any] = {}
         self.logged: list[str] = []
+        self.warned: list[str] = []
         self._columns = columns
         self._query = query
         self._refs: dict[str, Relation] = {}
@@ -109,7 +111,7 @@ class Dbt:
                 string_literal=lambda text: f"'{text}'",
                 escape_single_quotes=lambda text: text.replace("'", "''"),
             ),
-            "exceptions": SimpleNamespace(raise_compiler_error=self._refuse),
+            "exceptions": SimpleNamespace(raise_compiler_error=self._refuse, warn=self.warned.append),
             "execute": True,
             "flags": SimpleNamespace(WHICH=which, FULL_REFRESH=full_refresh),
             "invocation_id": "5f3c-17",

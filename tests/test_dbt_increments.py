@@ -49,6 +49,7 @@ class Building:
         (properties,) = (path for path in result.files if path.suffix == ".yml")
         self.properties = YAML(typ="safe").load(properties.read_text())
         self.said: list[str] = []
+        self.warned: list[str] = []
 
     def insert(self, rows: Sequence[Row], *, anew: bool = False) -> None:
         if anew:
@@ -85,6 +86,7 @@ class Building:
             raise
         connection.execute("COMMIT")
         self.said = made.logged
+        self.warned = made.warned
 
     def build(self, **options: Any) -> None:
         self.day()
@@ -219,11 +221,14 @@ def test_rows_wait_until_enough_like_them_are_new(building: Building) -> None:
     assert building.database.rows("release__state")[-1][2:] == (3, 1, 2)
 
 
-def test_too_many_rows_that_wait_are_said_and_nothing_more(database: Database, tmp_path: Path) -> None:
+def test_too_many_rows_that_wait_are_warned_of(database: Database, tmp_path: Path) -> None:
     building = Building(database, specified(PROMISES["rows"], limit=0.1), tmp_path, FIRST)
     building.build()
+    assert building.warned == []
     building.insert([row(5, 2, "222")])
     building.build()
+    assert len(building.warned) == 1
+    assert "1 rows wait, more than the suppression limit 0.1 of 5" in building.warned[0]
     assert "1 rows wait, more than the suppression limit 0.1 of 5: the levels do not fit" in building.said[0]
 
 

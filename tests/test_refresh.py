@@ -191,6 +191,49 @@ def test_rows_that_wait_leave_before_those_that_were_released(
     assert released(connection)["cc*"] == 3
 
 
+def test_more_rows_left_out_than_the_limit_allows_are_warned_of(connection: duckdb.DuckDBPyConnection) -> None:
+    """Of 10 rows 2 wait, which a limit of a fifth allows; of 13, whose 5 wait, it allows 2."""
+    limited = spec(suppression={"limit": 0.2})
+    with kanon_sql.connect(connection) as engine:
+        assert kanon_sql.anonymize(engine, limited).rows["suppressed"] == 2
+        assert kanon_sql.refresh(engine, limited).warnings == []  # there is nothing new
+        visits(connection, 2, "ddee")
+        visits(connection, 3, "c")
+        visits(connection, 3, "aabb")
+        failed = kanon_sql.refresh(engine, limited, fail_on_warning=True)
+        assert (failed.verdict, released(connection)) == ("fail", {"aa*": 4, "bb*": 4})
+        assert "nothing was changed: limit_exceeded is an error" in failed.message
+        visits(connection, 3, "aabbb")
+        found = kanon_sql.refresh(engine, limited)
+        # Three of c are enough, four of a and five of b; two of d and of e wait.
+        assert (found.verdict, released(connection)) == ("pass", {"aa*": 8, "bb*": 9, "cc*": 3})
+        assert found.warnings == []
+        visits(connection, 4, "d" + "fg")
+        fewer = spec(suppression={"limit": 0.1})
+        found = kanon_sql.refresh(engine, fewer)
+        assert released(connection) == {"aa*": 8, "bb*": 9, "cc*": 3, "dd*": 3}
+        (warned,) = found.warnings
+        # Of 27 rows a tenth is 2; two of e, one of f and one of g wait.
+        assert (warned.code, warned.figures) == (
+            "limit_exceeded",
+            {"rows": 27, "left_out": 4, "waiting": 4, "allowed": 2},
+        )
+        assert "the release lacks 4 of 27 rows (4 wait), and suppression.limit allows 2" in warned.message
+        again = kanon_sql.refresh(engine, fewer)
+        assert (again.verdict, [item.code for item in again.warnings]) == ("pass", ["limit_exceeded"])
+        assert kanon_sql.refresh(engine, fewer, fail_on_warning=True).verdict == "fail"
+        error = spec(suppression={"limit": 0.1}, warnings={**SPEC["warnings"], "limit_exceeded": "error"})
+        assert kanon_sql.refresh(engine, error).verdict == "fail"
+        silent = spec(suppression={"limit": 0.1}, warnings={**SPEC["warnings"], "limit_exceeded": "allow"})
+        assert kanon_sql.refresh(engine, silent).warnings == []
+        # Rows that went with others that left count too: three of d, one of whom left, go together.
+        gone = kanon_sql.refresh(
+            engine, spec(suppression={"limit": 0.2}), deleted="SELECT 'dd1' AS zip, 'flu' AS disease", batch="gone"
+        )
+        (warned,) = gone.warnings
+        assert warned.figures == {"rows": 26, "left_out": 6, "waiting": 4, "allowed": 5}
+
+
 @pytest.mark.slow
 def test_coarsening_releases_what_waits(connection: duckdb.DuckDBPyConnection) -> None:
     free = {"zip": {"prefix": [2, 1]}}

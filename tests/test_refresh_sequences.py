@@ -203,6 +203,8 @@ class Clinic:
         whole = facts["verified"] == "the whole release"
         assert result.classes == (pytest.approx(growing.classes(growing.standing())) if whole else {})
         assert ("suppression.limit allows" in result.message) == (len(growing.waiting) > growing.most_waiting)
+        beyond = growing.in_source - len(seen) > growing.most_waiting
+        assert [item.code for item in result.warnings if item.code == "limit_exceeded"] == ["limit_exceeded"] * beyond
         assert facts["waiting"] == len(growing.waiting)
         assert (result.rows["source"], result.rows["released"]) == (growing.in_source, len(seen))
         assert facts["retired"] == len(growing.gone - growing.left)

@@ -78,6 +78,7 @@ class WarningOptions(_Handled):
         withheld_column: a quasi-identifier is at its top in every row.
         nothing_told: all of them are.
         uneven_suppression: one group of rows is suppressed much more than the others.
+        limit_exceeded: a release that grows lacks more rows than ``suppression.limit`` allows.
     """
 
     expected: ClassVar[str] = "a mapping such as {nearly_unique_kept: error}"
@@ -99,6 +100,7 @@ class WarningOptions(_Handled):
     withheld_column: _Handling = _warning("A quasi-identifier is at its top in every row.")
     nothing_told: _Handling = _warning("Every quasi-identifier is at its top in every row.")
     uneven_suppression: _Handling = _warning("One group of rows is suppressed much more than the others.")
+    limit_exceeded: _Handling = _warning("A release that grows lacks more rows than suppression.limit allows.")
 
     @property
     def fatal(self) -> list[str]:

@@ -25,7 +25,7 @@ from kanon_sql.sql import Relation
 from kanon_sql.verbs.growth import Found, Growth, at_node, coarser_node, waiting
 from kanon_sql.verbs.released import choice_of, manifest_of
 from kanon_sql.verbs.result import Cost, Result, Warned
-from kanon_sql.verbs.warnings import failed_by, warnings_of_release
+from kanon_sql.verbs.warnings import failed_by, left_out, warnings_of_release
 
 __all__ = ["grown"]
 
@@ -92,6 +92,7 @@ def _changed(
             "retired": growth.source_rows - published - still,
         },
     )
+    warned = [*warned, *left_out(spec, after)]
     result = _result(growth, found, written, after, warned, drifts=drifts, looked_for=looked_for)
     if (why := failed_by(spec, warned, on_any=growth.fail_on_warning)) is not None:
         return replace(result, verdict="fail", message=f"nothing was changed: {why}")

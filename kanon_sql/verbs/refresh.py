@@ -31,6 +31,7 @@ from kanon_sql.verbs.grown import grown
 from kanon_sql.verbs.growth import Growth
 from kanon_sql.verbs.result import Cost, Result, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
+from kanon_sql.verbs.warnings import failed_by, left_out
 
 __all__ = ["refresh"]
 
@@ -105,9 +106,8 @@ def refresh(
                     "kanon-sql anonymize begins it, with the same spec"
                 )
             if batch is not None and batch in state.taken:
-                return replace(
-                    _unchanged(spec, state, "the batch was taken before"), cost=Cost.of(meter, _since(started))
-                )
+                unchanged = _unchanged(spec, state, "the batch was taken before", fail_on_warning=fail_on_warning)
+                return replace(unchanged, cost=Cost.of(meter, _since(started)))
             with explained_if_missing(engine, reads.source.table):
                 columns = workspace.described(relation)
             takes_source = inserted is not None or deleted is None
@@ -205,7 +205,8 @@ def _refreshed(
         fail_on_warning=fail_on_warning,
     )
     if growth.is_idle:
-        return replace(_unchanged(spec, state, "there are no new rows"), notes=list(engine.read_notes))
+        unchanged = _unchanged(spec, state, "there are no new rows", fail_on_warning=fail_on_warning)
+        return replace(unchanged, notes=list(engine.read_notes))
     return grown(workspace, growth)
 
 
@@ -215,16 +216,19 @@ def _named(state: State, columns: Mapping[str, Column], watermark: str | None) -
     return [*state.columns, *extra]
 
 
-def _unchanged(spec: Spec, state: State, why: str) -> Result:
+def _unchanged(spec: Spec, state: State, why: str, *, fail_on_warning: bool) -> Result:
     """The result of a run that had nothing to do."""
     rows = state.rows
     most = spec.suppression.max_rows(rows["source"])
     drifts = rows["waiting"] > most
     above = f"; {rows_in_words(rows['waiting'])} wait, and suppression.limit allows {most:,}" if drifts else ""
+    warned = left_out(spec, state)
+    failed = failed_by(spec, warned, on_any=fail_on_warning)
     return Result(
         verb="refresh",
-        verdict="pass",
-        message=f"nothing was changed: {why}{above}",
+        verdict="pass" if failed is None else "fail",
+        message=f"nothing was changed: {why}{above}" if failed is None else f"nothing was changed: {why}; {failed}",
+        warnings=warned,
         release=".".join(state.release),
         node=state.node,
         rows={
