@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -164,6 +165,56 @@ def values_of(label: str) -> list[str | None]:
     return [*meanings[text], *null, *([None] if text == "*" else [])]
 
 
+def distance(rows: Sequence[str], of: Sequence[str], order: Sequence[str]) -> float:
+    """The ordered distance of Li, Li and Venkatasubramanian: differences of cumulative shares, over m - 1."""
+    values = [value for value in order if value in of]
+    moved, sofar = 0.0, 0.0
+    for value in values:
+        sofar += rows.count(value) / len(rows) - of.count(value) / len(of)
+        moved += abs(sofar)
+    return moved / (len(values) - 1)
+
+
+def test_ordered_t_closeness_ranks_in_the_order_of_the_type(subject: Subject) -> None:
+    """Looked at in the search, the verification, a check and an audit of SQLMesh; bounds on both sides of the truth."""
+    parts = [["low", "low", "medium", "high", "high"], ["Z", "Z", "it's, (x)", "a\\b", "high"], ["medium"] * 5]
+    values = [value for part in parts for value in part]
+    truth = max(distance(part, values, LABELS) for part in parts)
+    assert abs(truth - max(distance(part, values, sorted(LABELS)) for part in parts)) > 0.01
+    stored(subject, "people", values)
+    grouped = {"nr": {"intervals": [5], "minimum_level": 1, "maximum_level": 1}}
+
+    def asked(t: float) -> kanon_sql.Spec:
+        closeness = {"t_closeness": {"attribute": "severity", "t": t, "distance": "ordered"}}
+        return spec(quasi_identifiers=grouped, keep=[], sensitive=["severity"], privacy=[closeness])
+
+    engine = subject.connect()
+    try:
+        if subject.dialect.name == "mariadb":
+            with pytest.raises(SpecError, match=r"make numbers of them in a source query \(severity \+ 0\)"):
+                kanon_sql.anonymize(engine, asked(1.0))
+            return
+        assert not kanon_sql.plan(engine, asked(truth - 0.001)).passed
+        for found in (kanon_sql.anonymize(engine, asked(truth + 0.001)), kanon_sql.check(engine, asked(1.0))):
+            (achieved,) = found.achieved.values()
+            assert achieved["t"] == pytest.approx(truth)
+    finally:
+        engine.close()
+        for name in ("people", "people_release", "kanon_sql_manifest"):
+            subject.drop(name)
+
+
+def test_what_ranks_are_compared_with_has_the_same_labels(database: Database) -> None:
+    for name, labels in (("people", "'b', 'a'"), ("other", "'a', 'b'")):
+        database.connection.execute(f"CREATE TABLE {name} (nr INTEGER, severity ENUM({labels}))")
+        database.connection.execute(f"INSERT INTO {name} VALUES (1, 'a'), (1, 'b')")
+    closeness = {"t_closeness": {"attribute": "severity", "t": 0.5, "distance": "ordered"}}
+    asked = spec(quasi_identifiers={"nr": None}, keep=[], sensitive=["severity"], privacy=[closeness])
+    assert kanon_sql.check(database.engine, asked, "people").passed
+    with pytest.raises(SpecError, match="lists other labels, or lists them in another order"):
+        kanon_sql.check(database.engine, asked, "other")
+
+
 def test_labels_of_ranges_are_true_of_their_rows(severities: Subject) -> None:
     engine = severities.connect()
     try:
@@ -266,3 +317,21 @@ def test_labels_of_a_types_text(database: Database, labels: tuple[str, ...] | No
         assert column.kind == "text"
     else:
         assert told_of(text)[2] == labels
+
+
+def test_a_certificate_ranks_in_the_order_of_the_type(database: Database, tmp_path: Path) -> None:
+    """By their characters the two classes would be farther from the whole than the spec allows."""
+    parts = [["b", "a", "a"], ["b", "c", "c"]]
+    values = [value for part in parts for value in part]
+    truth = max(distance(part, values, ("a", "b", "c")) for part in parts)
+    other = max(distance(part, values, ("b", "a", "c")) for part in parts)
+    assert other + 0.1 < truth
+    database.connection.execute("CREATE TABLE people (nr INTEGER, severity ENUM('b', 'a', 'c'))")
+    database.connection.executemany("INSERT INTO people VALUES (?, ?)", list(enumerate(values)))
+    closeness = {"t_closeness": {"attribute": "severity", "t": other + 0.01, "distance": "ordered"}}
+    grouped = {"nr": {"intervals": [3], "minimum_level": 1, "maximum_level": 1}}
+    asked = spec(quasi_identifiers=grouped, keep=[], sensitive=["severity"], privacy=[closeness])
+    assert kanon_sql.anonymize(database.engine, asked).passed
+    found = kanon_sql.certify(database.engine, asked, tmp_path / "certificate")
+    assert found.passed, found.problems
+    assert not found.not_certified

@@ -236,7 +236,7 @@ def test_the_height_is_where_one_label_stands_for_all_values(
 
 def test_ordered_needs_an_order_and_a_hierarchy_all_values(database: Database) -> None:
     classes(database, {"flu": 2}, {"unheard-of": 2})
-    with pytest.raises(SpecError, match="needs a number or a date"):
+    with pytest.raises(SpecError, match="needs a number, a date or an enumeration"):
         check(database, of("t_closeness", t=0.5, distance="ordered"))
     close = of("t_closeness", t=0.5, distance="hierarchical", hierarchy={"tree": DISEASES})
     for verb in (

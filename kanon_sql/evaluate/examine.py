@@ -109,7 +109,15 @@ def reference_in(workspace: Workspace, name: str, table: Relation, facts: ValueF
 
     A scratch table, so that it stands in front of the statements that read it: inside them, and twice, it
     would nest deeper than SQLite's parser goes.
+
+    Raises:
+        SpecError: its values are ranked as an enumeration lists them, and the distribution's type lists others.
     """
+    if facts.ranked and facts.labels is not None and facts.column.labels != facts.labels:
+        raise SpecError(
+            f"t_closeness: distance: ordered: {facts.column.name!r} is an enumeration, and the one that it is compared "
+            "with lists other labels, or lists them in another order; give both columns one type"
+        )
     target = workspace.table(name)
     counts = render(
         "evaluate/examine/counts",

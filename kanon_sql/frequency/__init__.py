@@ -30,7 +30,7 @@ from kanon_sql.frequency.source import (
     unknown_columns,
 )
 from kanon_sql.frequency.steps import DRAWN_FROM, draw_of
-from kanon_sql.frequency.value_facts import ValueFacts, measured_models, value_facts_of, with_hierarchy
+from kanon_sql.frequency.value_facts import ValueFacts, measured_models, placed, value_facts_of, with_hierarchy
 
 __all__ = [
     "DRAWN_FROM",
@@ -57,6 +57,7 @@ __all__ = [
     "measured_models",
     "no_such_table",
     "open_table",
+    "placed",
     "plain_source_of",
     "population_notes",
     "populations_of",

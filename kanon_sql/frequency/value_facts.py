@@ -17,7 +17,7 @@ from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, exact_text, render
 
-__all__ = ["ValueFacts", "measured_models", "value_facts_of", "with_hierarchy"]
+__all__ = ["ValueFacts", "measured_models", "placed", "value_facts_of", "with_hierarchy"]
 
 _ORDERED = ("integer", "decimal", "float", "date", "timestamp", "moment")
 
@@ -34,6 +34,8 @@ class ValueFacts:
         must_occur: those of ``lists`` of which every value has to occur.
         lookup: the table of its hierarchy, where a model uses one.
         levels: the height of that hierarchy; 1 without one.
+        labels: those of an enumeration in the order of its type, by which its values are ranked; None for values that
+            are ordered as such.
     """
 
     column: Column
@@ -43,6 +45,7 @@ class ValueFacts:
     numbers: Mapping[str, int] = field(default_factory=dict)
     lookup: Relation | None = None
     levels: int = 1
+    labels: tuple[str, ...] | None = None
 
     @property
     def counted(self) -> bool:
@@ -76,7 +79,8 @@ class ValueFacts:
 
     def value_counts(self, counts: Sql) -> Sql:
         """A FROM form of the values' counts with what their facts are made of; ``counts`` is a query of them."""
-        return render("frequency/value_counts", facts=self, counts=counts)
+        place = placed(Sql("counts.value"), self.labels)
+        return render("frequency/value_counts", facts=self, counts=counts, place=place)
 
     def label(self, value: Sql) -> Sql:
         """A value as it is compared with those that a requirement lists."""
@@ -129,6 +133,16 @@ class ValueFacts:
             )
 
 
+def placed(value: Sql, labels: Sequence[str] | None) -> Sql:
+    """What values are ordered by: themselves, or the places of an enumeration's labels.
+
+    Args:
+        value: an expression of the value, as it is compared.
+        labels: in the order of the type; None for other types.
+    """
+    return render("frequency/place", value=value, labels=list(labels)) if labels else value
+
+
 def value_facts_of(models: Sequence[PrivacyModel], column: Column) -> ValueFacts:
     """The facts that some models ask of an attribute, all but its hierarchy.
 
@@ -155,6 +169,7 @@ def value_facts_of(models: Sequence[PrivacyModel], column: Column) -> ValueFacts
         lists=lists,
         must_occur=tuple(name for model in own for name in model.must_occur),
         numbers=numbers,
+        labels=column.labels,
     )
 
 
@@ -193,8 +208,15 @@ def measured_models(models: Sequence[PrivacyModel], facts: Mapping[str, ValueFac
 
 def _refuse_unordered(column: Column) -> None:
     """Refuse ranks of texts and the like: their order depends on the engine and means nothing."""
-    if column.kind not in _ORDERED:
+    if column.kind in _ORDERED or column.labels:
+        return
+    if column.labels is not None:
         raise SpecError(
-            f"t_closeness: distance: ordered needs a number or a date, but {column.name!r} is {column.type}; use "
-            "distance: equal or hierarchical, or cast the column in a source query"
+            f"t_closeness: distance: ordered needs the order of the labels of {column.name!r}, which the database does "
+            f"not tell of a query; make numbers of them in a source query ({column.name} + 0), or use distance: "
+            "hierarchical"
         )
+    raise SpecError(
+        f"t_closeness: distance: ordered needs a number, a date or an enumeration, but {column.name!r} is "
+        f"{column.type}; use distance: equal or hierarchical, or cast the column in a source query"
+    )

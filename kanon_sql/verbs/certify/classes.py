@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kanon_sql.frequency import placed
 from kanon_sql.hierarchies import value_text
 from kanon_sql.sql import Relation, Sql, identifier, literal, render, sql_list
 from kanon_sql.verbs.certify.definitions import Definition
@@ -135,7 +136,8 @@ def classes_of(ground: Ground, item: Definition, at: At) -> Sql:
             judged=at.base if item.reference == "original" else None,
         )  # fmt: skip
         if item.kind == "order":
-            ranked = render("verbs/certify/ranked", reference=reference)
+            ordered = placed(identifier("value"), ground.columns[item.attribute].labels)
+            ranked = render("verbs/certify/ranked", reference=reference, ordered=ordered)
             return render(
                 "verbs/certify/of_order", keys=at.names, size=size, base=at.base, ranked=ranked,
                 threshold=item.threshold,
