@@ -117,11 +117,34 @@ def _explained_by_postgres(engine: Any, plain: Sent, watch: Watch, template: str
         plain("SET statement_timeout = 0; SET enable_nestloop = off").close()
 
 
-def work_in(fetch: Callable[[str], Sequence[Any]], query: str) -> int:
+def reading(plan: dict[str, Any]) -> tuple[int, str | None]:
+    """How many rows all steps of a plan looked at, each as often as it did, and which of them compare each with each.
+
+    Args:
+        plan: of ``EXPLAIN (ANALYZE, FORMAT JSON)``, its root.
+    """
+    steps = list(_nodes(plan))
+    return sum(map(_done, steps)), next(filter(None, map(_square, steps)), None)
+
+
+Fetch = Callable[[str], Sequence[Any]]
+
+
+def work_in(fetch: Fetch, query: str) -> int:
     """How many rows all steps of a query looked at in PostgreSQL, each as often as it did."""
+    return reading(_analyzed(fetch, query))[0]
+
+
+def sorted_in(fetch: Fetch, query: str) -> int:
+    """The most rows that a query sorted in PostgreSQL."""
+    steps = [told for told in _nodes(_analyzed(fetch, query)) if "Sort" in told["Node Type"]]
+    return max((int(told["Actual Rows"]) for told in steps), default=0)
+
+
+def _analyzed(fetch: Fetch, query: str) -> dict[str, Any]:
     ((answer,),) = fetch(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {query}")
-    plan = (json.loads(answer) if isinstance(answer, str) else answer)[0]["Plan"]
-    return sum(map(_done, _nodes(plan)))
+    found: dict[str, Any] = (json.loads(answer) if isinstance(answer, str) else answer)[0]["Plan"]
+    return found
 
 
 def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:

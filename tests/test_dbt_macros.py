@@ -359,3 +359,34 @@ def test_a_candidates_quasi_identifiers_are_text(database: Database) -> None:
     database.table("labelled", {"q": "INTEGER", "kanon_left_out": "VARCHAR"}, [(1, None)])
     with pytest.raises(CompilerError, match="'q' must be text here, and is INTEGER"):
         package(database).candidate(Relation("labelled"), ["q"], ["q"], [{"k_anonymity": {"k": 2}}])
+
+
+@pytest.mark.parametrize("unit", [None, "person"])
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"l_diversity": {"attribute": "disease", "l": 2}},
+        {"l_diversity": {"attribute": "disease", "l": 1.5, "kind": "entropy"}},
+        {"t_closeness": {"attribute": "disease", "t": 0.9}},
+    ],
+)
+def test_small_classes_of_many_values_are_no_candidates(database: Database, unit: str | None, other: Any) -> None:
+    """k is looked at where values are counted: class A has four persons of five rows, B two persons of three."""
+    rows = [
+        ("A", "flu", 1), ("A", "cold", 2), ("A", "flu", 3), ("A", "cold", 4), ("A", "cold", 4),
+        ("B", "flu", 5), ("B", "cold", 6), ("B", "flu", 5), ("B", None, None),
+    ]  # fmt: skip
+    database.table(
+        "labelled", {"q": "VARCHAR", "disease": "VARCHAR", "person": "INTEGER", "kanon_left_out": "VARCHAR"},
+        [(*row, None) for row in rows],
+    )  # fmt: skip
+    made = package(database)
+    sizes = {"A": 4, "B": 2} if unit else {"A": 5, "B": 4}
+    for k in range(1, 7):
+        asked = [other, {"k_anonymity": {"k": 1}}, {"k_anonymity": {"k": k}}]
+        sql = made.candidate(Relation("labelled"), ["q"], ["q"], asked, unit)
+        there = {name for (name,) in database.connection.execute(sql).fetchall()}
+        assert there == {name for name, size in sizes.items() if size >= k}
+        said = made.violations(Relation("labelled"), Relation("labelled"), ["q"], asked, unit)
+        small = sum(size < k for size in sizes.values())
+        assert said == ([f"{small} classes violate {k}-anonymity"] if small else [])

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from dbt_macros import Dbt, Relation
-from planners import MODELS, RECODINGS, SEARCHES, fill, rows_of, spec_dict, watched, work_in
+from planners import MANY, MODELS, RECODINGS, SEARCHES, fill, rows_of, sorted_in, spec_dict, watched, work_in
 from servers import subject_of
 
 import kanon_sql
@@ -102,3 +102,5 @@ def test_a_candidate_of_dbt_looks_through_the_classes_once(subject: Subject) -> 
         for requirements, unit in CANDIDATES:
             sql = dbt.candidate(Relation("labelled"), [*known, "diagnosis"], known, requirements, unit)
             assert work_in(subject.fetch, sql) < 60 * LARGE
+        judged = dbt.classes(Relation("labelled"), known, {"k_anonymity": {"k": 5}}, "person")
+        assert sorted_in(subject.fetch, judged) < MANY, "persons are counted without a sort of all rows"

@@ -12,15 +12,17 @@
     in several ways), class_rows, class_size, the measure, satisfied (1 or 0).
 
     Nothing is joined by the classes' keys, so that no NULL is lost and every engine may distribute the work: windows
-    over the counted values bring what is known of a class to each of its values.
+    over the counted values bring what is known of a class to each of its values. Persons are counted by two groupings,
+    which hash: to count them as distinct, or to number them by a window, is to sort all rows by their keys.
 
     where: count only rows with this.
-    joinable: the quasi-identifiers are text, and their keys shall be texts that are never NULL. -#}
-{% macro classes(relation, quasi_identifiers, requirement, unit=none, where=none, joinable=false) %}
-  {{ return(adapter.dispatch("classes", "kanon_sql")(relation, quasi_identifiers, requirement, unit, where, joinable)) }}
+    joinable: the quasi-identifiers are text, and their keys shall be texts that are never NULL.
+    least: a class of fewer rows, or persons, does not satisfy either. -#}
+{% macro classes(relation, quasi_identifiers, requirement, unit=none, where=none, joinable=false, least=0) %}
+  {{ return(adapter.dispatch("classes", "kanon_sql")(relation, quasi_identifiers, requirement, unit, where, joinable, least)) }}
 {% endmacro %}
 
-{% macro default__classes(relation, quasi_identifiers, requirement, unit, where, joinable) %}
+{% macro default__classes(relation, quasi_identifiers, requirement, unit, where, joinable, least) %}
   {%- set asked = kanon_sql.checked_requirement(requirement) -%}
   {%- set columns = kanon_sql.columns_in(relation, asked.name) -%}
   {%- set keys = [] -%}
@@ -53,10 +55,21 @@ with kanon_rows as (
   {%- if where is not none %}
   where {{ where }}{% endif %}
 ),
-    {%- if held is none %}
+    {%- if held is none and person is none %}
 kanon_measured as (
-  select {{ names | join(", ") }}, count(*) as class_rows, {{ "count(*)" if person is none else "count(distinct u)" }} as class_size
+  select {{ names | join(", ") }}, count(*) as class_rows, count(*) as class_size
   from kanon_rows
+  group by {{ names | join(", ") }}
+)
+    {%- elif held is none %}
+kanon_persons as (
+  select {{ names | join(", ") }}, u, count(*) as held_rows
+  from kanon_rows
+  group by {{ names | join(", ") }}, u
+),
+kanon_measured as (
+  select {{ names | join(", ") }}, sum(held_rows) as class_rows, count(u) as class_size
+  from kanon_persons
   group by {{ names | join(", ") }}
 )
     {%- else %}
@@ -87,13 +100,15 @@ select
   class_rows,
   class_size,
   {% if held is not none %}{{ asked.measure }},
-  {% endif %}case when {{ kanon_sql.condition(asked) }} then 1 else 0 end as satisfied
+  {% endif %}case when {{ kanon_sql.condition(asked) }}{{ " and class_size >= " ~ least if least }} then 1 else 0 end as satisfied
 from kanon_measured
   {%- endset -%}
   {{ return(sql) }}
 {% endmacro %}
 
-{#- CTEs: the values of each class with their counts, the class's own counts beside them. -#}
+{#- CTEs: the values of each class with their counts, the class's own counts beside them.
+
+    With persons there is one more row per class, of no value and no rows, which says how many persons it has. -#}
 {% macro counted_values(names, by_person) %}
   {%- set keys = names | join(", ") -%}
   {%- set sql -%}
@@ -104,18 +119,20 @@ kanon_held as (
   group by {{ keys }}, v, u
 ),
 kanon_persons as (
-  select
-    {{ keys }}, v, u, held_rows,
-    case
-      when u is null then 0
-      else dense_rank() over (partition by {{ keys }} order by case when u is null then 1 else 0 end asc, u asc)
-    end as person_number
+  select {{ keys }}, u
   from kanon_held
+  where u is not null
+  group by {{ keys }}, u
 ),
 kanon_values as (
-  select {{ keys }}, v, sum(held_rows) as value_rows, count(u) as value_count, max(person_number) as persons
-  from kanon_persons
+  select {{ keys }}, v, sum(held_rows) as value_rows, count(u) as value_count, 0 as persons
+  from kanon_held
   group by {{ keys }}, v
+
+  union all
+  select {{ keys }}, null as v, 0 as value_rows, 0 as value_count, count(*) as persons
+  from kanon_persons
+  group by {{ keys }}
 ),
     {%- else %}
 kanon_values as (

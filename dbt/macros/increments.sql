@@ -176,14 +176,7 @@ left join {{ candidate }} as kanon_added on kanon_added.kanon_number = kanon_day
     {% do problems.append(unmarked ~ " rows have no watermark, so that no later build would know whether they are new") %}
   {% endif %}
   {% set added = "(select * from " ~ judged ~ " where kanon_is_added = 1) as kanon_added" %}
-  {% for requirement in asked.requirements %}
-    {% set count = run_query(
-      "select count(*) from (" ~ kanon_sql.violating_classes(added, asked.quasi_identifiers, requirement, asked.unit or none) ~ ") as kanon_violating"
-    ).rows[0][0] %}
-    {% if count %}
-      {% do problems.append(count ~ " classes violate " ~ kanon_sql.checked_requirement(requirement).label) %}
-    {% endif %}
-  {% endfor %}
+  {% do problems.extend(kanon_sql.violations(added, labelled, asked.quasi_identifiers, asked.requirements, asked.unit or none)) %}
   {% if problems %}
     {% do kanon_sql.refuse("grow", labelled ~ ": " ~ problems | join("; ") ~ "; nothing was changed") %}
   {% endif %}

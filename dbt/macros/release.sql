@@ -18,6 +18,7 @@
   {%- set found = kanon_sql.columns_in(labelled, "candidate") -%}
   {%- set left_out = adapter.quote(kanon_sql.column_named(found, "kanon_left_out", "candidate").name) -%}
   {%- set may = "case when " ~ left_out ~ " is null then 1 else 0 end <> 0" -%}
+  {%- set judged = kanon_sql.judged_together(requirements) -%}
   {%- set sql -%}
 select
   {%- for name in columns %}
@@ -32,18 +33,19 @@ from (
   from {{ labelled }} as kanon_rows
   where {{ may }}
 ) as kanon_labelled
-  {%- for requirement in requirements %}
+  {%- for item in judged %}
   {%- set number = loop.index0 %}
 left join (
 {{ kanon_sql.classes(
-    labelled, quasi_identifiers, kanon_sql.with_reference(requirement, labelled), unit, may, joinable=true
+    labelled, quasi_identifiers, kanon_sql.with_reference(item.requirement, labelled), unit, may, joinable=true,
+    least=item.least
 ) }}
 ) as kanon_r{{ number }}
   on {% for name in quasi_identifiers -%}
   kanon_r{{ number }}.k{{ loop.index0 }} = kanon_labelled.kanon_k{{ loop.index0 }}{{ " and " if not loop.last }}
   {%- endfor %}
   {%- endfor %}
-  {%- for requirement in requirements %}
+  {%- for item in judged %}
 {{ "where" if loop.first else "  and" }} coalesce(kanon_r{{ loop.index0 }}.satisfied, 0) <> 0
   {%- endfor %}
   {%- endset -%}
@@ -86,20 +88,51 @@ order by {{ kanon_sql.random() }}
   {% for row in over.rows %}
     {% do problems.append(row[1] ~ " of " ~ row[0] ~ " rows are left, beyond the suppression limit " ~ limit) %}
   {% endfor %}
-  {% for requirement in requirements %}
-    {% set asked = kanon_sql.with_reference(requirement, labelled) %}
-    {% set violating %}
-      select count(*) as violating_classes
-      from ({{ kanon_sql.violating_classes(candidate, quasi_identifiers, asked, unit) }}) as kanon_violating
-    {% endset %}
-    {% set count = run_query(violating).rows[0][0] %}
-    {% if count %}
-      {% do problems.append(count ~ " classes violate " ~ kanon_sql.checked_requirement(asked).label) %}
-    {% endif %}
-  {% endfor %}
+  {% do problems.extend(kanon_sql.violations(candidate, labelled, quasi_identifiers, requirements, unit)) %}
   {% if problems %}
     {% do kanon_sql.refuse("audit", candidate ~ ": " ~ problems | join("; ") ~ "; nothing was published. Search again with kanon-sql dbt") %}
   {% endif %}
+{% endmacro %}
+
+{#- What is asked of classes, in as few groupings of the rows as it takes: how many rows or persons a class has is
+    known wherever its values are counted, so that k-anonymity is looked at there.
+
+    A list of: requirement, and least (the largest k that is asked for beside it; 0 for none). -#}
+{% macro judged_together(requirements) %}
+  {% set sizes, found = [0], [] %}
+  {% for requirement in requirements %}
+    {% if "k_anonymity" in requirement %}
+      {% do sizes.append(kanon_sql.checked_requirement(requirement).k) %}
+    {% else %}
+      {% do found.append({"requirement": requirement, "least": 0}) %}
+    {% endif %}
+  {% endfor %}
+  {% if found %}
+    {% do found[0].update({"least": sizes | max}) %}
+  {% elif requirements %}
+    {% do found.append({"requirement": {"k_anonymity": {"k": sizes | max}}, "least": 0}) %}
+  {% endif %}
+  {{ return(found) }}
+{% endmacro %}
+
+{#- What classes violate, in counts: a list of texts. -#}
+{% macro violations(relation, labelled, quasi_identifiers, requirements, unit=none) %}
+  {% set problems = [] %}
+  {% for item in kanon_sql.judged_together(requirements) %}
+    {% set requirement = kanon_sql.with_reference(item.requirement, labelled) %}
+    {% set counted %}
+      select sum(case when class_size >= {{ item.least }} then 0 else 1 end) as small, sum(1 - satisfied) as violating
+      from ({{ kanon_sql.classes(relation, quasi_identifiers, requirement, unit) }}) as kanon_classes
+    {% endset %}
+    {% set found = run_query(counted).rows[0] %}
+    {% if found[0] %}
+      {% do problems.append(found[0] ~ " classes violate " ~ item.least ~ "-anonymity") %}
+    {% endif %}
+    {% if found[1] %}
+      {% do problems.append(found[1] ~ " classes violate " ~ kanon_sql.checked_requirement(requirement).label) %}
+    {% endif %}
+  {% endfor %}
+  {{ return(problems) }}
 {% endmacro %}
 
 {#- The requirement; a t-closeness compares with the labelled source. -#}
