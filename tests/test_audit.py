@@ -37,7 +37,7 @@ def test_nobody_is_exposed_in_an_empty_table(database: Database) -> None:
     assert result.passed
     assert {attack.examined for attack in result.attacks} == {0}
     assert {attack.risk for attack in result.attacks} == {None}
-    assert any("nobody" in note for note in result.notes)
+    assert any("no person" in note for note in result.notes)
 
 
 def test_a_class_of_nulls_discloses_nothing_and_null_protects_nobody(database: Database) -> None:

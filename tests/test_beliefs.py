@@ -419,7 +419,7 @@ def test_a_class_of_nobody_violates(database: Database) -> None:
     result, found = plain(database, [("a", "x")], [("a", "x"), ("b", "x")], [("a", "x"), ("b", "x")])
     assert not result.passed
     assert (found["theta"], found["violating_rows"], found["exposed_persons"]) == (None, 1, 0)
-    assert any("1 classes stand for nobody in the source" in note for note in result.notes)
+    assert any("1 classes stand for no person in the source" in note for note in result.notes)
 
 
 def test_revealed_classes_are_those_that_expose(database: Database) -> None:

@@ -260,10 +260,10 @@ def test_refused(database: Database) -> None:
 def test_on_the_command_line(clinic: Path) -> None:
     result = run("compare", "spec.yml", "-d", "clinic.duckdb", "--k", "2,10", "--classify", "diagnosis")
     assert result.exit_code == 0, result.output
-    assert "Telling a column (share of held-out rows of the source)" in result.output
+    assert "Predicting a column (accuracy on held-out rows of the source)" in result.output
     (clinic / "spec.yml").write_text((clinic / "spec.yml").read_text() + "utility: {classify: diagnosis}\n")
     planned = run("plan", "spec.yml", "-d", "clinic.duckdb")
-    assert "Telling diagnosis (share told rightly)" in planned.output
+    assert "Predicting diagnosis (accuracy)" in planned.output
     assert "trained on the release" in planned.output
 
 

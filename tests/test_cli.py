@@ -160,7 +160,7 @@ def test_risk_measures_the_release_and_writes_a_report(published: Any) -> None:
     arguments = ("risk", directory / "spec.yml", "-d", directory / "clinic.duckdb")
     shown = run(*arguments, "--report", directory / "risk.html")
     assert shown.exit_code == 0, shown.output
-    assert shown.stdout.startswith("visits_release: whoever knows")
+    assert shown.stdout.startswith("visits_release: an attacker who knows")
     page = (directory / "risk.html").read_text()
     assert "visits_release" in page
     assert "prosecutor" in page

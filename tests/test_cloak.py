@@ -310,7 +310,7 @@ def test_who_wishes_for_many_does_not_keep_others_from_what_they_wish_for(databa
         (3, 4, 5, 6), ("[0, 8)", "[0, 8)")
     )
     assert result.fewest_people == 2
-    assert "as many people with the same label as each row wishes for" in result.message
+    assert "as many people with the same label as the k of each row asks for" in result.message
 
 
 HOME, OFFICE = {"area": [0, 0, 1, 1]}, {"area": [7, 7, 8, 8]}
@@ -598,7 +598,7 @@ def test_statements_are_bounded_by_the_depth(
         ({"time": {"column": "who2", "widths": [60]}}, "'who2' is VARCHAR; expected a date"),
         ({"time": {"column": "day", "widths": [60]}}, "slices of dates are whole days"),
         ({"k": {"column": "who2", "default": 2}}, "expected whole numbers"),
-        ({"k": {"column": "zero", "default": 2}}, "2 rows wish for less than 1"),
+        ({"k": {"column": "zero", "default": 2}}, "2 rows have a k below 1"),
         ({"unit": "blank"}, "1 rows have NULL as 'blank'"),
         ({"position": {"columns": ["x", "y"], "bounds": [0, 0, 4, 4], "depth": 2}}, "1 rows have no position inside"),
         ({"time": {"column": "t", "widths": [60], "origin": 100}}, "or no time after the origin"),

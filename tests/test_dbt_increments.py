@@ -285,7 +285,7 @@ def test_a_value_that_no_hierarchy_covers(database: Database, tmp_path: Path) ->
     [
         ("DROP TABLE release__state", "was never made, while .* stands: what was released is not known"),
         ("DROP TABLE release", "is gone or was never made"),
-        ("DELETE FROM release WHERE rid = 1", "has 3 rows, and 4 were added: somebody has changed it"),
+        ("DELETE FROM release WHERE rid = 1", "has 3 rows, and 4 were added: it was changed by another program"),
         ("UPDATE release__state SET promise = 'another'", "was begun with other levels, hierarchies"),
         (
             "CREATE OR REPLACE VIEW release__candidate AS SELECT * FROM release__labelled",
@@ -353,5 +353,5 @@ def test_models_of_a_release_that_grows_are_not_written_over(database: Database,
     (tmp_path / "still" / "dbt_project.yml").write_text("name: clinic\n")
     for _ in range(2):
         dbt(database.engine, still, tmp_path / "still")
-    with pytest.raises(SpecError, match="is of a release that is made anew by every build"):
+    with pytest.raises(SpecError, match="is of a release that is made again by every build"):
         dbt(database.engine, spec, tmp_path / "still")

@@ -71,7 +71,7 @@ def test_the_figures_are_those_of_plain_counting(rows: list[tuple[str | None, st
         spec = spec_of()
         if not rows:
             found = kanon_sql.evidence(database.engine, spec)
-            assert found.message == "released has no rows: nobody is in it"
+            assert found.message == "released has no rows: no person is in it"
             assert found.records.highest is found.records.highest_within is None
             return
         found = kanon_sql.evidence(database.engine, spec)

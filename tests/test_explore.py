@@ -479,7 +479,7 @@ def test_publishing_is_what_anonymize_does(tmp_path: Path) -> None:
         assert somebody.ask("attacks", {}).status == 422, "there is no release yet"
         assert "Published: the release meets every requirement" in plain(somebody.ask("publish", {}).text)
         assert "homogeneity" in plain(somebody.ask("attacks", {}).text)
-        assert "visits_release: whoever knows" in plain(somebody.ask("risk", {"of": "release"}).text)
+        assert "visits_release: an attacker who knows" in plain(somebody.ask("risk", {"of": "release"}).text)
         assert "no read of the source" in plain(somebody.ask("ask", {"privacy.0.k": "9"}).text), "its sets are kept"
     with duckdb.connect(str(tmp_path / "clinic.duckdb"), read_only=True) as connection:
         ((smallest,),) = connection.execute(

@@ -250,7 +250,7 @@ def test_a_conversation(directory: Path) -> None:
     assert spec.sensitive == ("occupation",)
     assert spec.keep == ("exper",)
     assert spec.privacy[0].to_dict() == {"k_anonymity": {"k": 7}}
-    assert "Which column tells persons apart who have several rows? [nr]" in shown
+    assert "Which column identifies the person, if a person has several rows? [nr]" in shown
     assert "How many persons look alike, at least? [5]" in shown
     assert "Traceback" not in shown
 

@@ -125,7 +125,7 @@ def test_versions_that_share_nobody_are_said_to(database: Database) -> None:
         load(database, "now", [{**row, "name": name if row["name"] == "Bob" else ""} for row in FIRST])
         result = compared(database, 2)
         assert result.passed
-        assert any("nobody of before is in now" in note for note in result.notes) is not shared
+        assert any("no person of before is in now" in note for note in result.notes) is not shared
 
 
 def test_a_null_is_no_value_and_a_value_twice_is_none(database: Database) -> None:

@@ -127,7 +127,7 @@ def what_is_said_of_it(database: Database, result: kanon_sql.Result) -> None:
     jsonschema.Draft202012Validator(result_schema()).validate(result.to_dict())
     assert result.message == (
         "published 11 rows and 2 counterfeits in 6 classes, verified for 2-invariance of disease since history; "
-        "nobody is left out"
+        "no person is left out"
     )
     assert result.achieved["m_invariance(disease)"]["m"] == 2
     assert result.classes == {"count": 6, "smallest": 2, "average": 13 / 6, "largest": 3}
@@ -555,11 +555,11 @@ def test_persons_whose_class_has_other_values_are_not_published(
     [
         ({"unit": None}, "name their column as 'unit'"),
         ({"sensitive": ["disease", "name"], "unit": "id"}, "the values of one sensitive attribute together"),
-        ({"keep": ["name"], "unit": "id"}, "some rows are nobody's"),
+        ({"keep": ["name"], "unit": "id"}, "some rows belong to no person"),
         ({"ledger": "ledger"}, "a ledger compares releases of one unchanged table"),
         ({"recoding": "local"}, "makes its classes by the values that persons were released with"),
         ({"search": {"algorithm": "datafly"}}, "makes classes and searches no levels"),
-        ({"suppression": {"limit": 0.1}}, "nobody is left out, since whoever is missing"),
+        ({"suppression": {"limit": 0.1}}, "no person is left out, since a person who is missing"),
         ({"nulls": "suppress"}, "use nulls: value"),
         ({"quasi_identifiers": {"age": {"intervals": [10], "maximum_level": 1}}}, "at any level; leave it out"),
         ({"quasi_identifiers": {"counterfeits": None}}, "has a column 'counterfeits' of its own"),
@@ -615,7 +615,7 @@ def test_other_verbs_and_options_say_why_not(database: Database) -> None:
         kanon_sql.compare(database.engine, {"spec": spec}, ks=[2, 3])
     with pytest.raises(UnsupportedError, match="labels differ by class, and no levels are searched"):
         kanon_sql.anonymize(database.engine, spec, all_minimal=True)
-    with pytest.raises(UnsupportedError, match="some are nobody's"):
+    with pytest.raises(UnsupportedError, match="some belong to no person"):
         kanon_sql.anonymize(database.engine, spec, details=True)
     with pytest.raises(UnsupportedError, match="a part of them is no release"):
         kanon_sql.anonymize(database.engine, spec, budget=kanon_sql.Budget(seconds=9))

@@ -141,7 +141,7 @@ def test_they_are_listed_where_all_minimal_are(published: Any) -> None:
     minimal, local = ({tuple(node) for node in found[key]} for key in ("minimal", "locally_minimal"))
     assert minimal <= local
     text = run(*base, "--all-minimal").stdout
-    assert ("Locally minimal besides" in text) == (minimal < local)
+    assert ("Other locally minimal nodes" in text) == (minimal < local)
     assert "locally_minimal" not in json.loads(run(*base, "--format", "json").stdout)["search"]
 
 
@@ -156,6 +156,6 @@ def test_they_are_shown_in_text(database: Database) -> None:
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
     console.print(result_text(result, all_minimal=True))
     text = console.export_text()
-    after = text.split("Locally minimal besides: first on some path from the values")[1].split("Runners")[0]
+    after = text.split("Other locally minimal nodes: first on some path from the values")[1].split("Runners")[0]
     assert "[1, 1]" in after
     assert "[1, 0]" not in after

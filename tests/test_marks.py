@@ -57,7 +57,7 @@ def test_a_table_remade_by_hand_is_not_replaced(subject: Subject) -> None:
     assert publish(subject).passed, "its own release is replaced"
     subject.execute("DROP TABLE released")
     make(subject, "released", "SELECT 'precious' AS q")
-    with pytest.raises(SpecError, match="made anew, or has lost its mark") as refused:
+    with pytest.raises(SpecError, match="made again, or has lost its mark") as refused:
         publish(subject)
     assert subject.fetch("SELECT q FROM released") == [("precious",)]
     assert "precious" not in str(refused.value)

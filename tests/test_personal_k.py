@@ -28,7 +28,7 @@ def test_a_class_is_as_large_as_its_largest_wish(database: Database) -> None:
     """Three rows, of which one wishes for 3; two rows, of which one wishes for 3 as well."""
     table(database, ("a", 3), ("a", 1), ("a", None), ("b", 3), ("b", 1))
     assert check(database) == {
-        "requirement": "personal k-anonymity by s (2 without a wish)",
+        "requirement": "personal k-anonymity by s (2 where NULL)",
         "wanted_k": 3, "k": 2, "violating_classes": 1, "violating_rows": 2,
     }  # fmt: skip
 
@@ -80,7 +80,7 @@ def test_wishes_are_whole_numbers(database: Database) -> None:
         ({"column": "s"}, "missing 'default'"),
         ({"column": "s", "default": 2, "k": 3}, "leave 'k' out"),
         ({"default": 2}, "missing 'k'"),
-        ({"k": 3, "default": 2}, "'default' is for rows without a wish"),
+        ({"k": 3, "default": 2}, "'default' is for rows without a k"),
         ({}, "missing 'k'"),
         ({"column": "s", "default": 2, "quasi_identifiers": ["x"]}, "about all quasi-identifiers"),
         ({"column": "unlisted", "default": 2}, "is not listed under sensitive"),
@@ -119,11 +119,11 @@ def test_alike_rows_that_wish_for_different_k_stay_together(database: Database) 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"recoding": {"method": "mondrian", "variant": "relaxed"}}, "privacy asks for the wishes of a column"),
-        ({"recoding": "forest"}, "privacy asks for the wishes of a column"),
+        ({"recoding": {"method": "mondrian", "variant": "relaxed"}}, "privacy takes the k of each row from a column"),
+        ({"recoding": "forest"}, "privacy takes the k of each row from a column"),
         (
             {"recoding": "full_domain", "search": {"algorithm": "samarati", "matrix": True}},
-            "asks for the wishes of a column; leave matrix out",
+            "takes the k of each row from a column; leave matrix out",
         ),
     ],
 )

@@ -94,14 +94,14 @@ def test_every_search_finds_what_the_oracle_allows(shared_database: Database, gi
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"suppression": {"limit": 1, "style": "mask"}}, "stands for everybody"),
+        ({"suppression": {"limit": 1, "style": "mask"}}, "stands for every person"),
         (
             {
                 "privacy": [{"delta_presence": {"population": "census", "delta_min": 0.1, "delta_max": 0.5}}],
                 "recoding": "local",
                 "quasi_identifiers": {"q": {"tree": {"*": ["a", "b", "c"]}}},
             },
-            "all classes together must stand for everybody",
+            "all classes together must stand for every person",
         ),
         (
             {

@@ -461,7 +461,7 @@ def test_rows_of_nobody_are_mentioned(database: Database) -> None:
         ({"largest_combination": 0}, "largest_combination"),
         ({"columns": ["q0", "q0"]}, "named twice"),
         ({"columns": ["q9"]}, "no column 'q9'"),
-        ({"columns": ["unit"]}, "tells all persons apart"),
+        ({"columns": ["unit"]}, "identifies all persons"),
         ({"table": "nothing_like_it"}, "nothing_like_it"),
         ({"population": "others"}, "no column 'q1'"),
         ({"population": "numbers"}, "nothing would match"),
@@ -492,4 +492,4 @@ def test_the_text(database: Database, capsys: pytest.CaptureFixture[str]) -> Non
     assert "planted" not in shown
     database.table("people", COLUMNS, [])
     print_text(risk_text(kanon_sql.risk(database.engine, spec_of(), sampling_fraction=0.5)))
-    assert "nobody is in it" in capsys.readouterr().out
+    assert "no person is in it" in capsys.readouterr().out

@@ -257,7 +257,7 @@ def test_requirements_see_the_labels(database: Database) -> None:
                 "keep": [],
                 "privacy": [{"k_anonymity": {"column": "pay", "default": 2}}],
             },
-            "k_anonymity reads wishes from it",
+            "k_anonymity reads the k of each row from it",
         ),
     ],
 )

@@ -589,7 +589,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 def test_the_command_line_shows_them_and_fails_on_them(files: tuple[Path, Path]) -> None:
     told = run("anonymize", files[0], "-d", files[1], "-q")
     assert told.exit_code == 0, told.output
-    assert "\nWarnings\n  rows_not_persons  rows were counted, and nr seems to tell persons" in told.stdout
+    assert "\nWarnings\n  rows_not_persons  rows were counted, and nr seems to identify persons" in told.stdout
     assert "docs/reference/warnings.md#rows_not_persons" in told.stdout
     failed = run("anonymize", files[0], "-d", files[1], "-q", "--fail-on-warning", "--format", "json")
     assert failed.exit_code == 1

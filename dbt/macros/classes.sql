@@ -4,7 +4,7 @@
     l-diversity    Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007, section 4
     t-closeness    Li, Li, Venkatasubramanian 2007, equal ground distance
 
-    NULL in a quasi-identifier is a value of its own. A sensitive NULL protects nobody (l-diversity) and is a value
+    NULL in a quasi-identifier is a value of its own. A sensitive NULL protects no person (l-diversity) and is a value
     like any other (t-closeness). With a unit, persons are counted, each once per class and value; a value that all
     persons of a class hold is disclosed, whatever else they hold. -#}
 

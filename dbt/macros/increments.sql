@@ -31,7 +31,7 @@
   ) }}
 {% endmacro %}
 
-{#- The rows of the day and those that wait. Persons who were released count for nobody, or their rows are held.
+{#- The rows of the day and those that wait. Persons who were released count for no person, or their rows are held.
 
     labelled: a query of the new rows with their labels, `kanon_watermark` and `kanon_left_out`.
     columns: what the release needs of them, and the unit.
@@ -119,7 +119,7 @@ left join {{ candidate }} as kanon_added on kanon_added.kanon_number = kanon_day
     {% do kanon_sql.refuse("grow", target.type ~ " changes no two tables in one transaction; run kanon-sql refresh") %}
   {% endif %}
   {% if flags.FULL_REFRESH %}
-    {% do kanon_sql.refuse("grow", "--full-refresh is refused: " ~ target_relation ~ " made anew could be compared with what readers have, row by row") %}
+    {% do kanon_sql.refuse("grow", "--full-refresh is refused: " ~ target_relation ~ " made again could be compared with what readers have, row by row") %}
   {% endif %}
   {% set state = kanon_sql.beside(labelled, asked.release, "state") %}
   {% set grows = kanon_sql.stands(state) %}
@@ -160,7 +160,7 @@ left join {{ candidate }} as kanon_added on kanon_added.kanon_number = kanon_day
     {% do kanon_sql.refuse("grow", target_relation ~ " was begun with other levels, hierarchies, columns or requirements than its model has now, and what was released cannot be taken back; bring the model back") %}
   {% endif %}
   {% if found[1] | int != found[3] | int %}
-    {% do kanon_sql.refuse("grow", target_relation ~ " has " ~ found[3] ~ " rows, and " ~ found[1] ~ " were added: somebody has changed it; nothing was changed") %}
+    {% do kanon_sql.refuse("grow", target_relation ~ " has " ~ found[3] ~ " rows, and " ~ found[1] ~ " were added: it was changed by another program; this build changed nothing") %}
   {% endif %}
   {{ return(found[0] | int) }}
 {% endmacro %}

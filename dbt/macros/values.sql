@@ -53,7 +53,7 @@
   ]) }}
 {% endmacro %}
 
-{#- BigQuery makes no partitions of binary fractions; their text tells different numbers apart as well. -#}
+{#- BigQuery makes no partitions of binary fractions; their text distinguishes different numbers as well. -#}
 {% macro bigquery__compares_exactly(dtype) %}
   {{ return(not (dtype | lower).startswith("float") and kanon_sql.default__compares_exactly(dtype)) }}
 {% endmacro %}

@@ -213,7 +213,7 @@ Timeout = Annotated[
         metavar="DURATION",
         parser=_duration,
         show_default=False,
-        help="End the run in order after so many seconds, or after 10m, 1h30m, 90s.",
+        help="End the run in order after this time: seconds, or 10m, 1h30m, 90s.",
     ),
 ]
 Threads = Annotated[
@@ -258,7 +258,7 @@ MaxSeconds = Annotated[
         metavar="SECONDS",
         min=0,
         show_default=False,
-        help="End the search after so many seconds, at the best generalization found so far.",
+        help="End the search after this many seconds, with the best generalization found so far.",
     ),
 ]
 MaxStatements = Annotated[
@@ -268,7 +268,7 @@ MaxStatements = Annotated[
         metavar="N",
         min=1,
         show_default=False,
-        help="End the search after so many statements, at the best generalization found so far.",
+        help="End the search after this many statements, with the best generalization found so far.",
     ),
 ]
 AllMinimal = Annotated[

@@ -60,7 +60,7 @@ class Questions:
         self._say(
             f"An empty answer takes what stands in brackets; {NONE} is no column, and commas stand between several."
         )
-        question = "Which column tells persons apart who have several rows?"
+        question = "Which column identifies the person, if a person has several rows?"
         unit = next(iter(self._columns(question, names, of("unit"), most=1)), None)
         free = [name for name in names if name != unit]
 

@@ -166,9 +166,11 @@ def _summed(
     if impossible:
         notes.append(f"{impossible:,} classes hold a value that {shown} calls impossible there: they violate")
     if of_nobody:
-        notes.append(f"{of_nobody:,} classes stand for nobody in the source, so nobody's belief is known: they violate")
+        notes.append(
+            f"{of_nobody:,} classes stand for no person in the source, so no person's belief is known: they violate"
+        )
     if unknown:
-        notes.append(f"{unknown:,} rows of the source are of persons whom {shown} says nothing of: they violate")
+        notes.append(f"{unknown:,} rows of the source are of persons that no row of {shown} stands for: they violate")
     if people and not impossible and not of_nobody and not unknown and float(row[-1] or 0) <= TOLERANCE:
         notes.append(
             f"no belief changes at all: who knows {shown} knows already what the table shows, so passing says "

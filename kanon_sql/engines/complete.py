@@ -30,6 +30,6 @@ def refuse_incomplete(statement: str, judged: Any, there: Any, what: str = "rows
         return
     raise InternalError(
         f"internal error in {statement}: {found:,} {what} were judged where there are {expected:,}, so there is no "
-        "verdict. If nobody wrote to the table meanwhile, this is a defect: please report it with the engine, its "
+        "verdict. If nothing wrote to the table meanwhile, this is a defect: please report it with the engine, its "
         "version and the types of the columns, and no values"
     )

@@ -344,7 +344,7 @@ def _floats_of(series: Any, shown: str) -> Any:
     whole = (value for value in series if isinstance(value, Integral))
     if any(int(float(value)) != int(value) for value in whole):
         raise SpecError(
-            f"{shown} holds fractions and whole numbers so large that fractions do not tell them apart; convert it, "
+            f"{shown} holds fractions and whole numbers so large that fractions cannot distinguish them; convert it, "
             "for example with .astype(str)"
         )
     return series.astype("float64")

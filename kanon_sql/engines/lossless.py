@@ -33,7 +33,7 @@ def refuse_finer(plain: Any, shown: str) -> None:
     if finer is not None:
         raise SpecError(
             f"{shown}: the column {finer!r} holds times that are finer than a microsecond, or dates with a time, "
-            "which DuckDB does not tell apart; round them, or convert them to whole numbers"
+            "which DuckDB cannot distinguish; round them, or convert them to whole numbers"
         )
 
 
@@ -52,7 +52,7 @@ def refuse_finer_types(schema: Any, shown: str) -> None:
         if any(_may_be_finer(types, inner) for inner in _within(field.type)):
             raise SpecError(
                 f"{shown}: the column {field.name!r} is of the type {field.type}, which may hold times that DuckDB "
-                "does not tell apart; cast it, or leave it out of what is scanned"
+                "cannot distinguish; cast it, or leave it out of what is scanned"
             )
 
 
@@ -70,8 +70,8 @@ def refuse_fewer_digits(decimals: list[Any], columns: list[Column], shown: str) 
     lost = next((column.name for column in columns if column.name in decimals and column.kind == "float"), None)
     if lost is not None:
         raise SpecError(
-            f"{shown}: the column {lost!r} holds decimals of more than the 38 digits that DuckDB tells apart; round "
-            "them, or convert them to text"
+            f"{shown}: the column {lost!r} holds decimals of more than the 38 digits that DuckDB can distinguish; "
+            "round them, or convert them to text"
         )
 
 

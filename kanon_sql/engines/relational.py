@@ -271,8 +271,8 @@ class RelationalEngine(SessionEngine):
                     return KeyboardInterrupt()
                 return DatabaseError(
                     f"{name}: {self.label} cancelled the statement by itself, for a time limit of the server's or the "
-                    "session's own (such as statement_timeout) or for somebody who may stop it; raise that limit, or "
-                    "run again"
+                    "session's own (such as statement_timeout) or because another user stopped it; raise that limit, "
+                    "or run again"
                 )
             if error.connection_invalidated or self.backend.lost(error.orig):
                 return DatabaseError(

@@ -468,7 +468,7 @@ class SessionEngine(ABC):
         if "\x00" in sql or (not sql.isascii() and _BROKEN.search(sql)):
             raise SpecError(
                 "a name, a label or a query holds a zero byte or a broken character; expected text that every database "
-                "can hold; write it anew as UTF-8"
+                "can hold; write it again as UTF-8"
             )
         return sql
 

@@ -58,7 +58,7 @@ class DistanceMatrix:
         if workspace.engine.scratch.mode == "inline":
             raise UnsupportedError(
                 "search.matrix needs a scratch table, and the scratch mode 'inline' has none: every question would "
-                "compute the matrix anew; leave search.matrix out, or allow scratch tables (temp or schema)"
+                "compute the matrix again; remove search.matrix, or allow scratch tables (temp or schema)"
             )
         self._workspace = workspace
         self._codes = sets.codes

@@ -236,7 +236,7 @@ _SPENT = (
 
 _SAID = {
     404: "There is no such thing here.",
-    410: "This page has ended: the server was started anew, or too many pages were opened since. Open it again.",
+    410: "This page has ended: the server was restarted, or too many pages were opened since. Open it again.",
 }
 
 

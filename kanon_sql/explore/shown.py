@@ -76,7 +76,7 @@ ROLES = {
     "sensitive": "sensitive",
     "identifier": "identifier, never released",
     "keep": "released as it is",
-    "unit": "tells persons apart",
+    "unit": "identifies the person",
 }
 
 

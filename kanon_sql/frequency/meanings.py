@@ -167,7 +167,8 @@ def _everybody(workspace: Workspace, lookups: Sequence[Lookup], labels: Sequence
         if ambiguous:
             raise UnsupportedError(
                 f"quasi_identifiers.{lookup.name}: {int(ambiguous)} labels of its hierarchy mean other values at one "
-                "level than at another, so whom a cell stands for is not known; give each group a label of its own"
+                "level than at another, so which persons a cell stands for is not known; give each group a label of "
+                "its own"
             )
         own = [lookup.top, *([] if asterisks else [_MASK])]
         found.append(sql_list([literal(label) for label in dict.fromkeys(own)]))

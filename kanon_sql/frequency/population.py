@@ -86,7 +86,7 @@ def population_of(workspace: Workspace, spec: Spec, model: PrivacyModel, columns
         if column not in own:
             problems.append(
                 Problem(
-                    f"{shown}: there is no column {column!r}, so nobody of it can be matched; "
+                    f"{shown}: there is no column {column!r}, so no person of it can be matched; "
                     "expected all quasi-identifiers, under the source's names"
                 )
             )
@@ -100,7 +100,7 @@ def population_of(workspace: Workspace, spec: Spec, model: PrivacyModel, columns
     if model.population_person is not None and model.population_person not in own:
         problems.append(
             Problem(
-                f"{shown}: there is no column {model.population_person!r}, so its persons cannot be told apart; "
+                f"{shown}: there is no column {model.population_person!r}, so its persons cannot be distinguished; "
                 f"expected the name of the column that {model.name} counts by"
             )
         )
@@ -166,12 +166,12 @@ def populations_of(
             continue
         if spec.suppression.style == "mask" and spec.suppression.limit != 0:
             raise UnsupportedError(
-                f"{model.label}: a masked row stands for everybody in {model.frame}, and then classes overlap; use "
+                f"{model.label}: a masked row stands for every person in {model.frame}, and then classes overlap; use "
                 "suppression style: drop"
             )
         if model.minds_absent and not spec.recoding.is_full_domain:
             raise UnsupportedError(
-                f"{model.label}: with delta_min above 0, all classes together must stand for everybody in "
+                f"{model.label}: with delta_min above 0, all classes together must stand for every person in "
                 f"{model.frame}, and recoding: {spec.recoding.method} judges classes one by one; use recoding: "
                 "full_domain, or ask for delta_max alone, and check the release for delta_min"
             )
@@ -196,7 +196,7 @@ def population_notes(models: Sequence[PrivacyModel]) -> list[str]:
     )
     believed = [
         f"{format_table_name(name)} is believed: every person of the table must be in it"
-        + (", and nobody twice" if person is None else f", under one {person}")
+        + (", and no person twice" if person is None else f", under one {person}")
         for name, person in named
     ]
     return believed + [model.assumption for model in models if model.assumption is not None]

@@ -109,7 +109,7 @@ def masked(workspace: Workspace, spec: PerturbSpec) -> MaskedTable:
     if rows != keys:
         raise SpecError(
             f"key: {spec.key!r} has {keys:,} different values in {rows:,} rows; name a column without NULL that "
-            "tells rows apart"
+            "identifies rows"
         )
     if not rows:
         raise SpecError("the source has no rows, so there is nothing to mask; name a table that has some")

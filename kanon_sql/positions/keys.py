@@ -71,11 +71,11 @@ def points(workspace: Workspace, spec: CloakSpec) -> Points:
     rows, outside, unknown, wrong = (int(item) for item in found)
     if unknown:
         raise SpecError(
-            f"unit: {unknown:,} rows have NULL as {spec.unit!r}, so nobody knows whose they are; leave them out in a "
-            "source query, or give them one"
+            f"unit: {unknown:,} rows have NULL as {spec.unit!r}, so it is not known whose they are; leave them out "
+            "in a source query, or give them one"
         )
     if wrong:
-        raise SpecError(f"k: {wrong:,} rows wish for less than 1 in {spec.k.column!r}; correct them in a source query")
+        raise SpecError(f"k: {wrong:,} rows have a k below 1 in {spec.k.column!r}; correct them in a source query")
     if outside and spec.position.outside == "refuse":
         raise SpecError(
             f"position: {outside:,} rows have no position inside the bounds{_or_time(spec)}; widen the bounds, or "

@@ -36,14 +36,14 @@ class KKRecoded(Recoded):
         k = model.least_consistent
         if model.tries_assignments:
             weaker = (
-                f"{model.label} is no {k}-anonymity: every record has {k} rows that may be its own, also for who knows "
-                "the quasi-identifiers of everybody in the table, but these are not equally likely, and classes may "
-                "have fewer rows"
+                f"{model.label} is no {k}-anonymity: every record has {k} rows that may be its own, also for an "
+                "attacker who knows the quasi-identifiers of every person in the table, but these are not equally "
+                "likely, and classes may have fewer rows"
             )
         else:
             weaker = (
-                f"{model.label} is weaker than {k}-anonymity: it does not protect from who knows the quasi-identifiers "
-                "of everybody in the table, and classes may have fewer rows"
+                f"{model.label} is weaker than {k}-anonymity: it does not protect from an attacker who knows the "
+                "quasi-identifiers of every person in the table, and classes may have fewer rows"
             )
         said = [*super().notes, weaker]
         if model.tries_assignments:

@@ -139,8 +139,8 @@ class Departures:
 
     def _refuse_lack(self) -> None:
         raise VerificationError(
-            "verification: the release does not have the rows that its state says were released; somebody has changed "
-            "it. Nothing was changed: release anew under another name"
+            "verification: the release does not have the rows that its state says were released; it was changed by "
+            "another program. This run changed nothing: release again, under another name"
         )
 
 
@@ -199,8 +199,8 @@ def departures_of(
     if protects_values(spec) and spec.unit is None:
         raise SpecError(
             "--deleted: a requirement protects values, and a row that leaves may come back changed, in another class: "
-            "what both classes have in common could be told of its person, whom nothing tells apart here. Name the "
-            "persons' column as unit, by which whoever was released is not released again; or take rows of new "
+            "what both classes have in common could be told of its person, which no column identifies here. Name the "
+            "persons' column as unit, by which a person who was released is not released again; or take rows of new "
             "persons alone"
         )
     names, labelled = list(state.columns), list(spec.quasi_identifiers)

@@ -70,7 +70,7 @@ def _not_by_windows(model: PrivacyModel, *, by_person: bool) -> str | None:
     if by_person and model.attribute is not None:
         return "with a unit, values are counted by person"
     if model.lists:
-        return "it tells values apart by a list, which would stand in the view's text"
+        return "it distinguishes values by a list, which would stand in the view's text"
     return None
 
 

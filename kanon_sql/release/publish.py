@@ -159,8 +159,8 @@ def _refuse_made_anew(workspace: Workspace, release: tuple[str, ...], manifest: 
     mark = workspace.dialect.mark(release, "RUN")
     raise SpecError(
         f"release: the table {'.'.join(release)!r} is not the one that kanon_sql published under this name: it was "
-        "made anew, or has lost its mark; drop or rename it, or choose another name. If it is the release, restored "
-        f"or described anew, give it its mark back, with its run_id of {MANIFEST_TABLE} in the place of RUN: {mark}"
+        "made again, or has lost its mark; drop or rename it, or choose another name. If it is the release, restored "
+        f"or with a new comment, give it its mark back, with its run_id of {MANIFEST_TABLE} in the place of RUN: {mark}"
     )
 
 
@@ -192,7 +192,7 @@ def _replaced(workspace: Workspace, spec: Origin, written: Relation, replacing: 
     if old is None and new is not None:
         raise DatabaseError(
             f"release: {shown!r} went away while it was to be replaced: another run publishes under this name, or "
-            "somebody dropped it; nothing was published, and the next run finds what stands then"
+            "another user dropped it; nothing was published, and the next run finds what stands then"
         )
     if old != new:
         raise SpecError(

@@ -199,7 +199,7 @@ def refuse_growing(workspace: Workspace, spec: Spec, run_id: str | None) -> None
     if kept is not None and state_of(workspace, parse_table_name(kept["schema"]), spec.release) is not None:
         raise SpecError(
             f"state: {format_table_name(spec.release)} grows already: kanon-sql refresh adds new rows to it. A second "
-            "release of the rows that are out, made anew, could be compared with the first row by row; to begin anew "
+            "release of the rows that are out, made again, could be compared with the first row by row; to start again "
             f"all the same, drop the state by kanon-sql clean --state --schema {kept['schema']}"
         )
 
@@ -306,7 +306,7 @@ def refuse_other_state(spec: Spec, state: State, columns: Sequence[str]) -> None
             f"state: {format_table_name(state.release)} was begun with other quasi-identifiers, hierarchies, sensitive "
             "or kept columns, unit, requirements, nulls, watermark or source than this spec has, and what was released "
             "cannot be taken back; use the spec that it was begun with (a table that was renamed: by a view of the old "
-            "name). To begin anew, drop the state by kanon-sql clean --state, and release under another name"
+            "name). To start again, drop the state by kanon-sql clean --state, and release under another name"
         )
     missing = [name for name in state.columns if name not in columns]
     if missing:

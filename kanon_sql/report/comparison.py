@@ -33,7 +33,7 @@ def tables(comparison: Comparison, *, narrow: bool = False) -> Iterator[tuple[st
     for title, (heads, rows) in (
         ("Privacy against detail (lower is better)", comparison_table(comparison, narrow=narrow)),
         ("What it took", _cost_table(comparison) if narrow and _recoded(comparison) else ([], [])),
-        ("Telling a column (share of held-out rows of the source)", _utility_table(comparison)),
+        ("Predicting a column (accuracy on held-out rows of the source)", _utility_table(comparison)),
         ("Levels", _levels_table(comparison)),
         ("Not possible", _reasons_table(comparison)),
     ):

@@ -28,8 +28,8 @@ def risk_text(result: RiskResult) -> RenderableType:
     parts += section("Uniqueness", facts(_uniqueness(result)))
     if result.k_map is not None:
         parts += section("Journalist, without a population table", facts(_k_map(result)))
-    parts += section("What the columns tell apart", _combinations(result))
-    parts += section("Smallest combinations that tell all apart", _minimal(result))
+    parts += section("How well the columns distinguish", _combinations(result))
+    parts += section("Smallest combinations that distinguish all", _minimal(result))
     if result.notes:
         parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]

@@ -26,11 +26,11 @@ METRICS = {
     "height": "sum of the levels, each times its weight",
     "precision": "share of the hierarchies climbed",
     "loss": "share of the detail lost",
-    "discernibility": "rows alike, summed over rows",
+    "discernibility": "sum of squared class sizes",
     "average_class_size": "rows per class",
     "entropy": "bits of information lost",
     "ambiguity": "possible originals, summed over rows",
-    "publisher_payout": "what the release earns less than all records in all detail",
+    "publisher_payout": "payout lost compared with releasing all records unchanged",
     "classification": "share of rows suppressed, or not of their class's majority",
 }
 """What each quality metric says, in a few words. Lower is better for all of them."""
@@ -42,7 +42,7 @@ _ACHIEVED = {
     "alpha": "alpha = {}",
     "p": "p = {}",
     "k": "k = {}",
-    "wanted_k": "largest wish = {}",
+    "wanted_k": "largest per-row k = {}",
     "average": "average risk = {}",
     "records_at_risk": "at risk = {}",
     "payout": "least payout = {}",
@@ -95,7 +95,7 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
     if result.metrics:
         parts += section("Quality (lower is better)", _metrics(result.metrics))
     if result.utility is not None:
-        parts += section(f"Telling {result.utility['classify']} (share told rightly)", facts(_utility(result.utility)))
+        parts += section(f"Predicting {result.utility['classify']} (accuracy)", facts(_utility(result.utility)))
     if result.search is not None:
         parts += section("Search", facts(_search(result.search, result.node is not None)))
         names = list(result.node or {})
@@ -103,7 +103,9 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
             parts += section("All k-minimal generalizations", _nodes(result.search.minimal, names))
             others = [node for node in result.search.locally_minimal or () if node not in set(result.search.minimal)]
             if others:
-                parts += section("Locally minimal besides: first on some path from the values", _nodes(others, names))
+                parts += section(
+                    "Other locally minimal nodes: first on some path from the values", _nodes(others, names)
+                )
         if result.lattice:
             parts += section("Lattice", _lattice(result.lattice, result.node))
         if result.distances is not None:

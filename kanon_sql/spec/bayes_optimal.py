@@ -26,7 +26,7 @@ _INSIDE = WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0, "ex
 
 
 class BayesOptimalRequirement(Requirement):
-    """The release changes little of what an attacker with a background distribution believes of anybody.
+    """The release changes little of what an attacker with a background distribution believes of any person.
 
     Attributes:
         attribute: the sensitive attribute.
@@ -56,7 +56,7 @@ class BayesOptimalRequirement(Requirement):
         WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
     ] = Field(default=None, description="The background's column of weights or probabilities; its rows by default.")
     delta: Annotated[float | None, checked(_inside("delta")), _INSIDE] = Field(
-        default=None, description="Nobody's value is believed with more than 1 - delta, unless it was before."
+        default=None, description="No person's value is believed with more than 1 - delta, unless it was before."
     )
     epsilon: Annotated[float | None, checked(_inside("epsilon")), _INSIDE] = Field(
         default=None, description="No value is believed of a person with less than epsilon, unless it was before."

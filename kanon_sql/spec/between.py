@@ -55,7 +55,9 @@ def faults_between(given: Mapping[str, Any], value: Spec | None) -> Iterator[Fau
             why = f"the matrix counts rows, which decides k_anonymity alone; privacy also asks for {others[0]}"
             yield Fault(("search", "matrix"), why, True)
         elif any(isinstance(item, KAnonymityRequirement) and item.k is None for item in value.privacy):
-            why = "the matrix counts rows, and a k_anonymity here asks for the wishes of a column; leave matrix out"
+            why = (
+                "the matrix counts rows, and a k_anonymity here takes the k of each row from a column; leave matrix out"
+            )
             yield Fault(("search", "matrix"), why, True)
     if value is not None and not any(column.weight for column in value.quasi_identifiers.values()):
         yield Fault(("quasi_identifiers",), "every weight is 0; at least one must be above 0", True)

@@ -73,14 +73,14 @@ class PriorPosterior(Part):
 
     p: Annotated[Decimal, _percent("a percentage"), _SHARE] = Field(description="How close an estimate must not come.")
     q: Annotated[Decimal, _percent("a percentage"), _SHARE] = Field(
-        description="How close everybody's estimate is beforehand."
+        description="How close every reader's estimate is beforehand."
     )
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
         """A table must be able to tell more than what is known."""
         if value is not None and value.p >= value.q:
-            yield Fault(("p",), "p must be below q: nobody learns what was known as closely before")
+            yield Fault(("p",), "p must be below q: no reader learns what was known as closely before")
 
 
 class Rules(Part):

@@ -45,10 +45,10 @@ class Wish(Part):
     k: Annotated[int | None, checked(integer("k", 2))] = None
     column: Annotated[
         str | None, checked(text("a column name")), WithJsonSchema({"type": "string", "minLength": 1})
-    ] = Field(default=None, description="The column with the k that each row wishes for.")
+    ] = Field(default=None, description="The column with the k of each row (personalized k-anonymity).")
     default: Annotated[
         int | None, checked(integer("a default", 1)), WithJsonSchema({"type": "integer", "minimum": 1})
-    ] = Field(default=None, description="The k of rows that wish for none (NULL).")
+    ] = Field(default=None, description="The k of rows without one (NULL).")
 
     @classmethod
     def written(cls, value: Any) -> Any:
@@ -73,8 +73,8 @@ class Wish(Part):
 
     @property
     def notation(self) -> str:
-        """Such as ``5`` or ``wanted_k (5 without a wish)``."""
-        return str(self.k) if self.column is None else f"{self.column} ({self.default} without a wish)"
+        """Such as ``5`` or ``wanted_k (5 where NULL)``."""
+        return str(self.k) if self.column is None else f"{self.column} ({self.default} where NULL)"
 
     def to_dict(self) -> int | dict[str, Any]:
         """JSON that reads back as this wish."""
@@ -188,7 +188,10 @@ class CloakSpec(Filed):
     def _size_faults(self) -> Iterator[Fault]:
         """Keys that fit into a word, and grids that can be tried."""
         if self.index_bits < FEWEST_SLICES and self.time is not None:
-            why = f"a depth of {self.position.depth} and so many slices take more bits than a key has; lower the depth"
+            why = (
+                f"a depth of {self.position.depth} and this number of slices take more bits than a key has; lower "
+                "the depth"
+            )
             yield Fault(("position", "depth"), f"{why}, or choose fewer or nearer widths")
         if self.grids > MOST_GRIDS:
             why = f"there are {self.grids} combinations of cells and slices, and at most {MOST_GRIDS} are tried"

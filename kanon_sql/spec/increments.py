@@ -90,7 +90,7 @@ class IncrementOptions(Part):
 def state_faults(spec: Spec) -> Iterator[Fault]:
     """What a spec with a state cannot have."""
     if spec.increments is not None and spec.state is None:
-        why = "increments need a state between runs; write state: {schema: kanon_state}, which nobody else may read"
+        why = "increments need a state between runs; write state: {schema: kanon_state}, which no other user may read"
         yield Fault(("increments",), why, True)
     if spec.state is None:
         return
@@ -118,7 +118,7 @@ def _unfit(requirement: Requirement) -> str | None:
     return (
         "with a state, a requirement is one that classes hand on to their unions: k_anonymity, l_diversity, "
         f"alpha_k_anonymity or p_sensitive_k_anonymity. What {requirement.name} compares with changes as the table "
-        "grows, so that rows which are out would be judged anew, and cannot be taken back; release without a state"
+        "grows, so that rows which are out would be judged again, and cannot be taken back; release without a state"
     )
 
 
@@ -157,8 +157,8 @@ def _column_faults(spec: Spec) -> Iterator[Fault]:
     for key, names in shown.items():
         if watermark in names:
             why = (
-                f"{watermark!r} says when a row came, and is released as it is: whoever knows when somebody came "
-                "would find the row; leave it out, or make it a quasi-identifier"
+                f"{watermark!r} says when a row came, and is released as it is: an attacker who knows when a person "
+                "came would find the row; leave it out, or make it a quasi-identifier"
             )
             yield Fault((key,), why, True)
     for name, column in spec.quasi_identifiers.items():

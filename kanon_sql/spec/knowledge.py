@@ -42,11 +42,11 @@ Belief = Annotated[
     checked(the_number("c, a probability above 0 and at most 1", lambda value: 0 < value <= 1)),
     WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 1}),
 ]
-_ABOUT_BELIEF = "Nobody's value may be believed with this probability or a larger one."
+_ABOUT_BELIEF = "No person's value may be believed with this probability or a larger one."
 
 
 class CKSafetyRequirement(Requirement):
-    """Whoever knows any k basic implications about the table believes nobody's value with probability c.
+    """An attacker with any k basic implications about the table believes no value of a person with probability c.
 
     Attributes:
         attribute: the sensitive attribute.
@@ -71,7 +71,7 @@ class CKSafetyRequirement(Requirement):
 
 
 class PrivacySkylineRequirement(Requirement):
-    """Whoever knows l, k and m pieces of three kinds believes nobody's value with probability c: one skyline point.
+    """An attacker with l, k and m facts of three kinds believes no person's value with probability c: a skyline point.
 
     Attributes:
         attribute: the sensitive attribute.

@@ -74,8 +74,8 @@ def ledger_faults(spec: Spec) -> Iterator[Fault]:
             yield Fault((*loc, "reference"), why)
         if getattr(requirement, "population", None) is not None:
             why = (
-                "with a ledger, releases are judged by their joint classes, whom nobody of a population is counted "
-                "for; use another requirement"
+                "with a ledger, releases are judged by their joint classes, for which no person of a population is "
+                "counted; use another requirement"
             )
             yield Fault((*loc, "population"), why)
         if isinstance(requirement, ProfitabilityRequirement):

@@ -121,7 +121,8 @@ def m_invariance_faults(spec: Spec) -> Iterator[Fault]:
             if len(spec.privacy) > 1:
                 why = (
                     "no other requirement goes beside it: its classes are made of persons with different sensitive "
-                    "values, and some rows are nobody's, so that others would be judged by rows that are not there"
+                    "values, and some rows belong to no person, so that others would be judged by rows that are not "
+                    "there"
                 )
                 yield Fault(loc, why, True)
             for what, named in (("source", spec.source.table), ("release", spec.release)):
@@ -154,15 +155,15 @@ def _section_faults(spec: Spec) -> Iterator[Fault]:
         yield Fault(("search",), why, True)
     if spec.suppression != Suppression():
         why = (
-            f"with {name} nobody is left out, since whoever is missing would be known to have a value that is too "
-            "frequent; leave it out"
+            f"with {name} no person is left out, since a person who is missing would be known to have a value that "
+            "is too frequent; leave it out"
         )
         yield Fault(("suppression",), why, True)
     if spec.warnings.fatal:
         why = f"with {name} no warnings are looked for, so none can be an error; leave 'error' out"
         yield Fault(("warnings", spec.warnings.fatal[0]), why)
     if spec.nulls == "suppress":
-        why = f"with {name} nobody is left out; use nulls: value, or leave rows out in a source query"
+        why = f"with {name} no person is left out; use nulls: value, or leave rows out in a source query"
         yield Fault(("nulls",), why)
 
 
@@ -170,7 +171,7 @@ def _column_faults(spec: Spec) -> Iterator[Fault]:
     """Columns that would tell a counterfeit from a person, and limits that a class may not be able to keep."""
     name = MInvarianceRequirement.name
     if spec.keep:
-        why = f"with {name} some rows are nobody's, and would have no value here, which tells them; leave it out"
+        why = f"with {name} some rows belong to no person, and would have no value here, which tells them; leave it out"
         yield Fault(("keep",), why, True)
     taken = {CLASS_COLUMN, COUNTERFEITS_COLUMN, SIGNATURE_COLUMN}
     columns: list[tuple[Loc, str]] = [(("quasi_identifiers", column), column) for column in spec.quasi_identifiers]

@@ -118,7 +118,7 @@ class PerturbSpec(Filed):
         if value is None:
             return
         if value.key in (*value.perturb, *value.keep):
-            yield Fault(("key",), "the key tells rows apart and is never released; list it nowhere else", True)
+            yield Fault(("key",), "the key identifies rows and is never released; list it nowhere else", True)
         for position, name in enumerate(value.keep):
             if name in value.perturb:
                 yield Fault(("keep", position), "the column is under perturb already; a column has one role")

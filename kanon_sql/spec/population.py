@@ -40,7 +40,7 @@ Significance = Annotated[
 ABOUT_FRACTION = "Instead of a population table: the share of its population that is in the source, for an estimate."
 
 Population = Annotated[tuple[str, ...], checked(table_name), WithJsonSchema(TABLE_NAME)]
-ABOUT_POPULATION = "A table with the quasi-identifiers of everybody among whom persons are sought."
+ABOUT_POPULATION = "The population table: the quasi-identifiers of all the persons among which an attacker searches."
 
 
 class OfPopulation(Requirement):
@@ -108,8 +108,8 @@ class KMapRequirement(OfPopulation):
         if given.get("population") is None and given.get("sampling_fraction") is None:
             yield Fault(
                 (),
-                "missing 'population': a table of everybody; or 'sampling_fraction', the share of the population that "
-                "is in the source, for an estimate",
+                "missing 'population': a table of all its persons; or 'sampling_fraction', the share of the "
+                "population that is in the source, for an estimate",
                 True,
             )
         if given.get("sampling_fraction") is not None and given.get("person") is not None:
@@ -125,7 +125,7 @@ _SHARE = WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})
 
 
 class DeltaPresenceRequirement(OfPopulation):
-    """Nobody can tell with more (or less) than a probability whether a person of a population is in the table.
+    """The probability that a person of a population is in the table stays between two bounds.
 
     Attributes:
         population: the population table.
@@ -143,7 +143,7 @@ class DeltaPresenceRequirement(OfPopulation):
     )
     delta_min: Annotated[float, checked(share("delta_min")), _SHARE] = Field(
         default=0.0,
-        description="The smallest such probability; above 0 a release leaves nobody out.",
+        description="The smallest such probability; above 0 a release leaves no person out.",
     )
 
     @classmethod

@@ -79,7 +79,7 @@ def _approximation_faults(spec: Spec) -> Iterator[Fault]:
     elif len(sizes) > 1:
         why = "privacy asks for several"
     elif sizes[0].k is None:
-        why = "privacy asks for the wishes of a column"
+        why = "privacy takes the k of each row from a column"
     elif sizes[0].quasi_identifiers is not None:
         why = "privacy asks for it over some of them"
     elif spec.unit is not None:
@@ -131,7 +131,7 @@ def _relaxed_faults(spec: Spec) -> Iterator[Fault]:
     if others:
         why = f"privacy also asks for {others[0]}"
     elif any(isinstance(item, KAnonymityRequirement) and item.k is None for item in spec.privacy):
-        why = "privacy asks for the wishes of a column"
+        why = "privacy takes the k of each row from a column"
     elif spec.unit is not None:
         why = "a unit counts persons, whose rows it would part"
     if spec.recoding.variant == "relaxed" and why is not None:
@@ -172,7 +172,7 @@ def classify_faults(spec: Spec, name: str, place: Loc) -> Iterator[Fault]:
     if name in spec.quasi_identifiers:
         why = f"{quote(name)} is a quasi-identifier; name a column that is told from them, one of sensitive or keep"
     elif name not in {*spec.sensitive, *spec.keep}:
-        why = f"{quote(name)} is not released, so nobody can learn to tell it; add it to sensitive or keep"
+        why = f"{quote(name)} is not released, so no reader can learn to predict it; add it to sensitive or keep"
     else:
         return
     yield Fault(place, why)

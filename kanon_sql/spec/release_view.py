@@ -78,7 +78,7 @@ def release_view_faults(spec: Spec) -> Iterator[Fault]:
         ("recoding", spec.recoding.keep is not None, "a view is its own recoding, so there is none to keep"),
         ("recoding", not spec.recoding.is_full_domain, "a view has one level per column, whatever rows come"),
         ("state", spec.state is not None, "a view shows whatever comes by itself, and nothing is kept of it"),
-        ("steps", spec.steps is not None, "a view has no steps: a sample, say, would be drawn anew by each reader"),
+        ("steps", spec.steps is not None, "a view has no steps: a sample, say, would be drawn again by each reader"),
         ("search", spec.search.of_intervals, "a view has levels, and these intervals are cut by the rows at hand"),
     ]
     for key, asked, why in beside:

@@ -62,12 +62,14 @@ class KAnonymityRequirement(Requirement):
     )
     column: Annotated[
         str | None,
-        checked(text("the name of a column of wishes")),
+        checked(text("the name of a column with the k of each row")),
         WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
-    ] = Field(default=None, description="Instead of k: a sensitive column with the k that each row wishes for.")
+    ] = Field(
+        default=None, description="Instead of k: a sensitive column with the k of each row (personalized k-anonymity)."
+    )
     default: Annotated[
         int | None, checked(integer("a default k", 1)), WithJsonSchema({"type": ["integer", "null"], "minimum": 1})
-    ] = Field(default=None, description="For a column: the k of rows that wish for none (NULL).")
+    ] = Field(default=None, description="For a column: the k of rows without one (NULL).")
     quasi_identifiers: Columns = Field(default=None, description=ABOUT_COLUMNS)
 
     @property
@@ -89,16 +91,20 @@ class KAnonymityRequirement(Requirement):
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
         """Either a k, or a column with a default."""
         if given.get("k") is None and given.get("column") is None:
-            yield Fault((), "missing 'k': the size of the smallest class, such as 5; or a 'column' of wishes", True)
+            yield Fault(
+                (), "missing 'k': the size of the smallest class, such as 5; or a 'column' with the k of each row", True
+            )
         elif given.get("column") is not None and given.get("k") is not None:
-            yield Fault(("k",), "'column' says how many each row wishes for; leave 'k' out", True)
+            yield Fault(("k",), "'column' has the k of each row; leave 'k' out", True)
         elif given.get("column") is not None and given.get("default") is None:
-            yield Fault((), "missing 'default': the k of rows that wish for none, such as 5", True)
+            yield Fault((), "missing 'default': the k of rows without one (NULL), such as 5", True)
         elif given.get("default") is not None and given.get("column") is None:
-            yield Fault(("default",), "'default' is for rows without a wish in a 'column', which is missing", True)
+            yield Fault(("default",), "'default' is for rows without a k in a 'column', which is missing", True)
         elif given.get("column") is not None and given.get("quasi_identifiers") is not None:
             yield Fault(
-                ("quasi_identifiers",), "a 'column' of wishes is about all quasi-identifiers; leave them out", True
+                ("quasi_identifiers",),
+                "the k of each row ('column') is about all quasi-identifiers; leave them out",
+                True,
             )
 
     @classmethod
@@ -168,10 +174,10 @@ class LDiversityRequirement(Requirement):
         WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 1}),
     ] = Field(default=None, description="For npd_recursive: the least share of every value of forbid_negative.")
     allow_positive: Values = Field(
-        default=None, description="For npd_recursive: values that may be known to belong to somebody."
+        default=None, description="For npd_recursive: values that may be known to belong to a person."
     )
     forbid_negative: Values = Field(
-        default=None, description="For npd_recursive: values that must not be known to belong to nobody."
+        default=None, description="For npd_recursive: values that must not be known to belong to no person."
     )
     quasi_identifiers: Columns = Field(default=None, description=ABOUT_COLUMNS)
     others_as_quasi_identifiers: Others = Field(default=False, description=ABOUT_OTHERS)

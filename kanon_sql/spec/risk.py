@@ -121,7 +121,7 @@ def _of_journalist(given: set[str]) -> Iterator[Fault]:
     if not {"population", "sampling_fraction"} & given:
         yield Fault(
             ("attacker",),
-            "a journalist's risk is about everybody in the population: name a 'population' table, or the "
+            "a journalist's risk is about every person in the population: name a 'population' table, or the "
             "'sampling_fraction', the share of the population that is in the source, for an estimate",
             True,
         )

@@ -191,7 +191,10 @@ def steps_faults(spec: Spec) -> Iterator[Fault]:
             yield Fault(loc, f"the column is under neither sensitive nor keep, so it is not released{hint}", True)
         for position, requirement in enumerate(spec.privacy):
             if requirement.attribute == name and requirement.attribute_key == "column":
-                why = f"{requirement.name} reads wishes from it, and one that is changed is not kept; leave it out here"
+                why = (
+                    f"{requirement.name} reads the k of each row from it, and a column that is changed is not "
+                    "kept; leave it out here"
+                )
                 yield Fault(loc, why, True)
             elif step.codes and requirement.attribute == name and getattr(requirement, "distance", None) == "ordered":
                 why = (

@@ -124,7 +124,7 @@ class TableSpec(Filed):
             if value.protection.width is not None:
                 yield Fault(("protection", "width"), "a table of sums takes percent", True)
         if value.count == "persons" and value.unit is None:
-            yield Fault(("count",), "persons are told apart by a unit; name its column, or count rows")
+            yield Fault(("count",), "persons are identified by a unit; name its column, or count rows")
         source = value.source.table
         if value.release is not None and source is not None and folded(value.release) == folded(source):
             yield Fault(("release",), "the release has the source's name and would replace it; choose another one")
@@ -232,7 +232,9 @@ def _estimate_faults(value: TableSpec) -> Iterator[Fault]:
     if value.count is not None:
         yield Fault(("count",), "a table of estimates adds weights up; leave it out, or the weight", True)
     if not value.protection.collapses:
-        why = "whoever knows the weights can tell how many respondents an estimate stands for from an interval of it"
+        why = (
+            "a reader who knows the weights can tell how many respondents an estimate stands for from an interval of it"
+        )
         yield Fault(("protection",), f"{why}; estimates are protected by collapsing only: protection: collapsing")
 
 

@@ -168,8 +168,8 @@ def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Rela
     rows, unknown, blank, negative, most = (int(value or 0) for value in found)
     if unknown:
         raise SpecError(
-            f"unit: {unknown:,} rows have NULL as {spec.unit!r}, so nobody knows whose they are; leave them out in a "
-            "source query, or give them one"
+            f"unit: {unknown:,} rows have NULL as {spec.unit!r}, so it is not known whose they are; leave them out "
+            "in a source query, or give them one"
         )
     if spec.weight is not None and (blank or negative):
         raise SpecError(

@@ -217,7 +217,7 @@ class Answers(Fixtures):
             where.drop("made_up")
         theirs, ours = found
         alike(ours.to_dict()["attacks"], theirs.to_dict()["attacks"])
-        assert ": 0 fit nobody" not in ours.attacks[0].notes[0]
+        assert ": 0 fit no person" not in ours.attacks[0].notes[0]
         assert "at least 0 fit" not in ours.attacks[0].notes[0]
 
     def test_the_same_audit_as_duckdb(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:

@@ -59,13 +59,13 @@ CLOAKINGS: dict[str, dict[str, Any]] = {
         "time": {"column": "day", "widths": [86400, 604800]},
         "k": 3,
     },
-    "wishes, time first": {
+    "a k of each row, time first": {
         "position": {"columns": ["east", "north"], "bounds": [-8, -8, 24, 24], "depth": 4, "coarsest": 1},
         "time": {"column": "seconds", "widths": [600, 7200], "origin": 86400},
         "coarsen": "time",
         "k": {"column": "wanted_k", "default": 3},
     },
-    "a pattern that gives somebody away": {
+    "a pattern that gives a person away": {
         "position": {
             "columns": ["lon", "lat"],
             "bounds": [13, 52, 13.8192, 52.8192],
@@ -76,7 +76,7 @@ CLOAKINGS: dict[str, dict[str, Any]] = {
         "k": 2,
         "lbqids": {"day": {"elements": [{"area": AREA, "between": WHOLE_DAY}] * 2, "weekdays": True}},
     },
-    "all who were there, wishes": {
+    "all who were there, a k of each row": {
         "position": {
             "columns": ["lon", "lat"],
             "bounds": [13, 52, 13.8192, 52.8192],

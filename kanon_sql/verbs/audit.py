@@ -44,7 +44,7 @@ class AuditResult(Displayed):
     """What the attacks on a release achieve.
 
     Attributes:
-        verdict: ``pass`` when no attack exposes anybody beyond what the requirements allow; estimates do not count.
+        verdict: ``pass`` when no attack exposes any person beyond what the requirements allow; estimates do not count.
         message: the verdict in a sentence.
         release: the table that was attacked.
         rows: how many rows that table has.
@@ -174,7 +174,7 @@ def audit(
                 f"rows were counted, not persons ({spec.unit}): every number of matching rows is an upper bound"
             )
         if not rows:
-            notes.append("the table has no rows: nobody is in it")
+            notes.append("the table has no rows: no person is in it")
         noted = {method.default_noted for method, achieved in by_method.items() if achieved}
         notes += defaults_taken(spec, run.given.models, noted)
         failed = any(attack.failed for attack in found)
@@ -186,7 +186,7 @@ def audit(
             attacks=found,
             left_out=run.left_out,
             cost=Cost.of(meter, time.perf_counter() - started),
-            notes=[*notes, "attacks that expose nobody do not prove that no other attack does"],
+            notes=[*notes, "attacks that expose no person do not prove that no other attack does"],
             sql=redacted_log(meter),
         )
 
@@ -195,7 +195,7 @@ def _message(shown: str, found: Sequence[Attack]) -> str:
     failed = [f"{attack.label} exposes {attack.beyond:,} of {attack.examined:,}" for attack in found if attack.failed]
     if failed:
         return f"{shown}: {'; '.join(failed)}"
-    return f"{shown}: no attack exposes anybody beyond what the requirements allow ({len(found)} measured)"
+    return f"{shown}: no attack exposes any person beyond what the requirements allow ({len(found)} measured)"
 
 
 @contextmanager

@@ -135,7 +135,7 @@ def check(
         notes = [*engine.read_notes, *found.notes, *_notes(spec, count_rows, revealed)]
         if republication is not None and any(item.nobody for item in invariances):
             why = f"values of {republication.person} that are written in another form are taken for other persons"
-            notes.append(f"nobody of {republication.earlier} is in {opened.shown}: nothing was compared; {why}")
+            notes.append(f"no person of {republication.earlier} is in {opened.shown}: nothing was compared; {why}")
         harmful = [] if opened.is_source else exposed
         fatal = failed_by(spec, warned, on_any=fail_on_warning)
         passed = found.examination.passed and all(item.passed for item in invariances) and not harmful and not fatal
@@ -318,7 +318,7 @@ def _message(
         if item.violating_classes:
             absent = found.absent.get(item.model.label, 0)
             counted = f"{item.violating_classes - absent:,} of {examination.classes:,} classes"
-            others = f" and {absent:,} kinds of persons whom no row stands for" if absent else ""
+            others = f" and {absent:,} kinds of persons that no row stands for" if absent else ""
             problems.append(f"{counted} ({item.violating_rows:,} rows){others} violate {item.model.label}")
     problems += [item.problem() for item in invariances if not item.passed]
     if exposed:
@@ -328,6 +328,6 @@ def _message(
     if problems:
         return f"{shown}: {'; '.join(problems)}"
     if not examination.rows:
-        return f"{shown} has no rows: nobody is in it"
+        return f"{shown} has no rows: no person is in it"
     satisfied = [*(model.label for model in found.models), *(item.label for item in invariances)]
     return f"{shown}: all {examination.classes:,} classes satisfy {', '.join(satisfied)}"

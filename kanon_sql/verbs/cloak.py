@@ -363,7 +363,7 @@ def _promised(spec: CloakSpec, seen: Examined) -> str:
     """What every released row has."""
     who = "with the same label" if spec.anonymity_set == "released" else "in the cell and slice of each"
     if spec.k.column is not None:
-        return f"as many people {who} as each row wishes for"
+        return f"as many people {who} as the k of each row asks for"
     fewest = seen.fewest if seen.fewest_present is None else seen.fewest_present
     return f"at least {fewest:,} people {who}"
 
@@ -372,7 +372,7 @@ def _notes(spec: CloakSpec, seen: Examined) -> list[str]:
     notes = []
     if spec.anonymity_set == "present":
         notes.append(
-            "anonymity_set: present counts all who were in a cell and slice: it holds against somebody who sees one "
+            "anonymity_set: present counts all who were in a cell and slice: it holds against an attacker who sees one "
             f"row alone. Who sees the others can tell that finer ones are not meant; as few as {seen.fewest:,} people "
             "have rows with the same label"
         )

@@ -299,7 +299,7 @@ def _education_text() -> str:
 
 
 _SPEC_TEXT = f"""\
-# A clinic's visits, released without singling out any patient. Generated data: nobody in it exists.
+# A clinic's visits, released without singling out any patient. Generated data: no person in it exists.
 #
 #   kanon-sql plan {SPEC} -d {DATABASE}         what would be chosen, and what it costs
 #   kanon-sql anonymize {SPEC} -d {DATABASE}    publish it again; change something here first

@@ -117,8 +117,8 @@ def _refuse_options(budget: Budget | None, *, all_minimal: bool, details: bool) 
         )
     if details:
         raise UnsupportedError(
-            "--report: a report compares the released rows with the source's, and with m_invariance some are nobody's; "
-            "leave it out"
+            "--report: a report compares the released rows with the source's, and with m_invariance some belong to "
+            "no person; leave it out"
         )
     if budget is not None and (budget.seconds is not None or budget.statements is not None):
         raise UnsupportedError(
@@ -139,7 +139,7 @@ def _released(run: _Run, found: InvariantClasses) -> Result:
         label = measured.label if run.history is not None else run.requirement.notation
         message = (
             f"published {rows_in_words(found.rows)} and {found.counterfeits:,} counterfeits in {found.count:,} "
-            f"classes, verified for {label}; nobody is left out"
+            f"classes, verified for {label}; no person is left out"
         )
         achieved = {measured.key: {**measured.to_dict(), "requirement": label}}  # which names no scratch table
         result = replace(_result(run, found, "pass", message, notes), achieved=achieved)
@@ -173,8 +173,8 @@ def _notes(run: _Run, found: InvariantClasses) -> list[str]:
         )
     if found.counterfeits:
         notes.append(
-            f"{found.counterfeits:,} of the rows are nobody's; how many of a class, its column counterfeits says, so "
-            "that whoever counts can take them off"
+            f"{found.counterfeits:,} of the rows belong to no person; the column counterfeits says how many of a "
+            "class, so that they can be subtracted from counts"
         )
     return notes
 

@@ -273,7 +273,7 @@ class Result(Charted):
         if self.released is not None:
             return self.released
         if self.verb not in ("anonymize", "apply", "refresh"):
-            raise UnsupportedError(f"{self.verb} releases nothing; a release comes out of anonymize")
+            raise UnsupportedError(f"{self.verb} does not publish; use anonymize")
         if self.manifest is None:
             raise UnsupportedError(f"there is no release to read; {self.message}")
         raise UnsupportedError(

@@ -95,14 +95,14 @@ class RiskResult(Displayed):
         """The result in a sentence."""
         records, what = self.histogram.records, "rows" if self.unit is None else "persons"
         if not records:
-            return f"{self.table} has no {what}: nobody is in it"
+            return f"{self.table} has no {what}: no person is in it"
         if self.journalist is None:
-            knows, found = "that somebody is in it", self.prosecutor
+            knows, found = "that a person is in it", self.prosecutor
         else:
-            knows, found = f"that somebody is in {self.population}", self.journalist
+            knows, found = f"that a person is in {self.population}", self.journalist
         return (
-            f"{self.table}: whoever knows {knows} finds the person with a probability of up to {found.highest:.4g}; "
-            f"{found.at_risk:,} of {records:,} {what} have a risk above {self.threshold:g}"
+            f"{self.table}: an attacker who knows {knows} finds the person with a probability of up to "
+            f"{found.highest:.4g}; {found.at_risk:,} of {records:,} {what} have a risk above {self.threshold:g}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -220,7 +220,7 @@ def risk(
                 matches = _matches(workspace, frames, others, opened.shown, population, threshold)
                 if unit is not None and others.unit is None:
                     notes.append(f"{population} has no column {unit!r}: each of its rows is counted as a person")
-            workspace.report("measuring what the columns tell apart", None)
+            workspace.report("measuring how well the columns distinguish records", None)
             measured, minimal = _combinations(workspace, frames, largest_combination)
         return RiskResult(
             table=opened.shown,
@@ -280,7 +280,7 @@ def _opened(engine: Engine, spec: Spec, asked: Judged | None, names: Sequence[st
         why = "so persons cannot be counted; look at the source instead, or count rows with --rows"
         problems.append(Problem(f"{opened.shown}: there is no column {unit!r}, {why}"))
     if unit in names:
-        problems.append(Problem(f"columns: {unit!r} is the unit, which tells all persons apart; leave it out"))
+        problems.append(Problem(f"columns: {unit!r} is the unit, which identifies all persons; leave it out"))
     if problems:
         raise SpecError(problems)
     return opened
@@ -323,7 +323,7 @@ def _matches(
     if matches.missing_classes:
         raise SpecError(
             f"{population}: {matches.missing_classes:,} classes of {table} ({matches.missing_records:,} records) have "
-            "fewer records there than in the table; a population holds everybody who is in the table, with the same "
+            "fewer records there than in the table; a population holds every person who is in the table, with the same "
             "values: generalize both alike, or compare the sources"
         )
     return matches
@@ -353,7 +353,7 @@ def _notes(histogram: Histogram, unit: str | None, fraction: float | None) -> li
         )
     if histogram.rows_of_nobody:
         notes.append(
-            f"{histogram.rows_of_nobody:,} rows stand in classes where {unit!r} is NULL: they count for nobody"
+            f"{histogram.rows_of_nobody:,} rows stand in classes where {unit!r} is NULL: they count for no person"
         )
     if unit is not None:
         notes.append("a person counts once in every class that holds a row of theirs")

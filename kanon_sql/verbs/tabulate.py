@@ -311,7 +311,7 @@ def _expanded(low: int, high: int | None, times: int) -> tuple[int, int | None]:
 def _notes(spec: TableSpec, found: ProtectedTable, blank_rows: int, fetched: int) -> list[str]:
     what = "small ones among them, to be protected outside of the database"
     if spec.protection.collapses:
-        what = "none of which any rule calls sensitive; whoever knows the rules can tell that finer tables had one"
+        what = "none of which any rule calls sensitive; a reader who knows the rules can tell that finer tables had one"
     notes = [f"{fetched:,} cells were fetched as they are, {what}"] if fetched else []
     if blank_rows:
         notes.append(f"{blank_rows:,} rows have no amount and are not contributions")
@@ -320,11 +320,11 @@ def _notes(spec: TableSpec, found: ProtectedTable, blank_rows: int, fetched: int
     if spec.expansion > 1:
         notes.append(
             f"values are estimates, {spec.expansion:,} times what the sample has, and cells without a drawn row are "
-            "not listed; all rules, widths and bases are about the sample, as if everybody knew who is in it. Another "
-            "sample of the same rows would tell more"
+            "not listed; all rules, widths and bases are about the sample, as if every reader knew who is in it. "
+            "Another sample of the same rows would tell more"
         )
     if spec.protection.seed is not None:
-        notes.append("the seed decides how cells are rounded: whoever knows it learns more of the true values")
+        notes.append("the seed decides how cells are rounded: a reader who knows it learns more of the true values")
     if found.steps is not None and found.steps > 1:
         notes.append(f"some values were moved by up to {found.steps} multiples of the base, so that the margins add up")
     if spec.protection.rounds:

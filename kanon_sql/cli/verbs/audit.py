@@ -105,7 +105,7 @@ def audit(
     ] = False,
     reveal: Annotated[
         int,
-        typer.Option("--reveal", metavar="N", min=0, help="Show so many exposed cases per attack, with their values."),
+        typer.Option("--reveal", metavar="N", min=0, help="Show N exposed cases per attack, with their values."),
     ] = 0,
     report_file: ReportFile = None,
     output: Format = OutputFormat.text,

@@ -69,7 +69,7 @@ def compare(
             "--columns",
             metavar="N,N,...",
             show_default=False,
-            help="Ask about the spec's first so many quasi-identifiers: what each more costs.",
+            help="Ask about the spec's first N quasi-identifiers, for each N: what each more costs.",
         ),
     ] = None,
     classify: Annotated[

@@ -72,9 +72,7 @@ def hierarchy(
     ] = None,
     reveal: Annotated[
         int,
-        typer.Option(
-            "--reveal", metavar="N", min=0, help="Show so many values per attribute, and so many missing ones."
-        ),
+        typer.Option("--reveal", metavar="N", min=0, help="Show N values per attribute, and N missing ones."),
     ] = 0,
     export: Annotated[
         Path | None,

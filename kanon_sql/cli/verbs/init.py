@@ -104,7 +104,7 @@ def init(
             metavar="N",
             min=0,
             max=4,
-            help="Look at what up to so many columns tell apart together; 0 reads the table fewer times.",
+            help="Measure how well combinations of up to N columns distinguish rows; 0 reads the table fewer times.",
         ),
     ] = 2,
     skeleton_directory: Annotated[

@@ -78,7 +78,7 @@ def risk(
         ),
     ] = None,
     combinations: Annotated[
-        int, typer.Option("--combinations", metavar="N", min=1, help="Look at combinations of up to so many columns.")
+        int, typer.Option("--combinations", metavar="N", min=1, help="Look at combinations of up to N columns.")
     ] = 3,
     rows: Annotated[bool, typer.Option("--rows", help="Count rows although the spec names a unit.")] = False,
     report_file: ReportFile = None,

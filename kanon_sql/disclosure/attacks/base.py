@@ -295,7 +295,7 @@ def measured(scene: Scene, cases: Cases) -> Attack | Unmeasured:
     notes = list(cases.notes)
     if cases.against is not None:
         if others and not people and (examined or cases.examined is None):
-            why = "which protects nobody if the columns are only written in another form"
+            why = "which protects no person if the columns are only written in another form"
             return Unmeasured(cases.name, f"{cases.unmatched}, {why}")
         if cases.examined is not None:
             notes.append(f"{int(people or 0):,} of {int(examined or 0):,} match anything")

@@ -176,7 +176,9 @@ class _Positions:
             "disclosure/attacks/position_cells", MOST_CELLS + 1, most=MOST_CELLS + 1, **context
         )
         if len(cells) > MOST_CELLS:
-            why = f"the source has rows behind more than {MOST_CELLS:,} pairs of classes, too many to tell orders apart"
+            why = (
+                f"the source has rows behind more than {MOST_CELLS:,} pairs of classes, too many to distinguish orders"
+            )
             return Unmeasured(f"unsorted with {about}", why, too_large=True)
         counts = [[int(value or 0) for value in cell] for cell in cells]
         refuse_incomplete("disclosure/attacks/position_cells", sum(row[-2] for row in counts), self._rows, "positions")

@@ -56,7 +56,7 @@ class Complementary(AttackMethod):
                 keys={f"q{index}": name for index, name in enumerate(scene.spec.quasi_identifiers)},
                 measure="one over the rows that all releases leave",
                 against=others.against,
-                unmatched=f"nobody of the source is in {scene.release.shown} and another release alike in {on}",
+                unmatched=f"no person of the source is in {scene.release.shown} and another release alike in {on}",
                 notes=[f"people of the source; releases joined on {on}", *others.notes],
             )
         ]

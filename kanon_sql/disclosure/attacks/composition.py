@@ -62,7 +62,7 @@ class Composition(AttributeAttack):
                 keys={f"q{index}": name for index, name in enumerate(scene.spec.quasi_identifiers)},
                 measure="one over the values that all releases leave",
                 against=others.against,
-                unmatched=f"nobody of the source is in {scene.release.shown} and another release with the same "
+                unmatched=f"no person of the source is in {scene.release.shown} and another release with the same "
                 f"{attribute}",
                 notes=[f"people of the source; with {', '.join(table.shown for table in earlier)}", *others.notes],
             )

@@ -99,7 +99,7 @@ class Correspondence(AttributeAttack):
                 keys={f"q{index}": column for index, column in enumerate(names)},
                 measure=self.measure,
                 against=self.against(others),
-                unmatched=f"nobody of the source may be in two of {', '.join(item.shown for item in versions)}",
+                unmatched=f"no person of the source may be in two of {', '.join(item.shown for item in versions)}",
                 notes=[f"versions, the oldest first: {', '.join(item.shown for item in versions)}", *others.notes],
             )
         ]

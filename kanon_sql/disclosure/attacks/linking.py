@@ -87,7 +87,9 @@ class Linking(AttackMethod):
             against=render("disclosure/attacks/records", vectors=people),
             unmatched=f"nothing of {external.shown} matches a row",
             estimate=True,
-            notes=[f"rows whose class matches fewer than {fewest} records; true if {external.shown} lists everybody"],
+            notes=[
+                f"rows whose class matches fewer than {fewest} records; true if {external.shown} lists every person"
+            ],
         )
         return [forward, backward]
 

@@ -83,11 +83,13 @@ class Mapping(AttackMethod):
         if null == all_rows:
             why = f"nothing of {external.shown} matches a row"
             return [
-                Unmeasured(self.name, f"{why}, which protects nobody if the columns are only written in another form")
+                Unmeasured(
+                    self.name, f"{why}, which protects no person if the columns are only written in another form"
+                )
             ]
         note = (
-            f"rows matched with {external.shown} on {', '.join(columns)}: {null:,} fit nobody (null-map), at least "
-            f"{wrong:,} fit somebody and are about nobody who fits (wrong-map), {many:,} fit {k} or more (k-map)"
+            f"rows matched with {external.shown} on {', '.join(columns)}: {null:,} fit no person (null-map), at least "
+            f"{wrong:,} fit persons and are about none of them (wrong-map), {many:,} fit {k} or more (k-map)"
         )
         return [
             Cases(

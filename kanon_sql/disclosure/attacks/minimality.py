@@ -89,7 +89,7 @@ class Minimality(AttributeAttack):
         worst = max(findings, key=lambda item: (item.people, item.highest), default=None)
         exposed = 0 if worst is None else worst.people
         notes = [
-            f"assumes that the attacker knows everybody's quasi-identifiers, that the release is minimal, that "
+            f"assumes that the attacker knows every person's quasi-identifiers, that the release is minimal, that "
             f"{bound.label} of one value kept a finer one from being published, and that all assignments of values are "
             "equally likely",
             f"exposed by a credibility above {bound.share:.4g}, to who looks at one finer release",
@@ -224,8 +224,8 @@ def _fetched(scene: Scene, template: str, **context: object) -> list[tuple[int, 
     rows = scene.workspace.fetch(template, MOST + 1, most=MOST + 1, **context)
     if len(rows) > MOST:
         raise UnsupportedError(
-            f"attack minimality: more than {MOST:,} cells or counts to look at; among so many, that some cell violates "
-            "says next to nothing of any"
+            f"attack minimality: more than {MOST:,} cells or counts to look at; where there are more, that some "
+            "cell violates says next to nothing of any"
         )
     return [tuple(int(number or 0) for number in row) for row in rows]
 

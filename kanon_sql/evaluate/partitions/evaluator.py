@@ -49,8 +49,8 @@ def refuse_what_cuts_break(spec: Spec, models: Sequence[PrivacyModel]) -> None:
         if model.population is not None:
             raise UnsupportedError(
                 f"k_optimize cannot search for {model.label}: its intervals end at values that released rows hold, so "
-                "that whom of a population they stand for is known only afterwards; use another algorithm, such as "
-                "optimal"
+                "that which persons of a population they stand for is known only afterwards; use another algorithm, "
+                "such as optimal"
             )
         if model.is_estimate:
             raise UnsupportedError(

@@ -98,7 +98,7 @@ class BayesOptimalModel(PrivacyModel):
     def search_obstacle(self) -> str:
         """Beliefs are of persons, and a search has classes."""
         return (
-            "the search counts classes, and a belief is about each person behind a class, at every node anew; "
+            "the search counts classes, and a belief is about each person behind a class, at every node again; "
             "search with other requirements, and use this one with check, which says whether the release satisfies it"
         )
 

@@ -97,7 +97,7 @@ class CKSafetyModel(PrivacyModel):
         """A class has no more values than the source."""
         if whole.values >= self.least_values:
             return None
-        return f"with {whole.in_words}, {self.k} implications can tell which of them somebody has"
+        return f"with {whole.in_words}, {self.k} implications can tell which of them a person has"
 
     def parts(self, name: str) -> Mapping[str, Sql]:
         """How many rows have a value, and how many have one of the most frequent ones."""

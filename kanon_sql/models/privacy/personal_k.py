@@ -45,8 +45,8 @@ class PersonalKModel(PrivacyModel):
 
     @property
     def notation(self) -> str:
-        """Such as ``personal k-anonymity by wanted_k (5 without a wish)``."""
-        return f"personal k-anonymity by {self.wishes} ({self.default} without a wish)"
+        """Such as ``personal k-anonymity by wanted_k (5 where NULL)``."""
+        return f"personal k-anonymity by {self.wishes} ({self.default} where NULL)"
 
     @property
     def numbers(self) -> Mapping[str, int]:

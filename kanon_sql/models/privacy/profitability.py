@@ -102,8 +102,8 @@ class ProfitabilityPopulationModel(_Payout, PopulationModel):
 
     @property
     def notation(self) -> str:
-        """Such as ``every record earns something, whoever looks for it in census``."""
-        return f"every record earns something, whoever looks for it in {self.shown}"
+        """Such as ``every record earns something, when looked for in census``."""
+        return f"every record earns something, when looked for in {self.shown}"
 
     @property
     def key(self) -> str:

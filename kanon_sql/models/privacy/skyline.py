@@ -98,7 +98,7 @@ class PrivacySkylineModel(PrivacyModel):
         """A class has no more values than the source."""
         if whole.values >= self.least_values:
             return None
-        return f"with {whole.in_words}, to lack {self.l} of them can tell which one somebody has"
+        return f"with {whole.in_words}, to lack {self.l} of them can tell which one a person has"
 
     def value_steps(self, name: str, of_class: Sql, of_value: Sql, *, suppresses: bool) -> Sequence[Mapping[str, Sql]]:
         """What a class has, its ratios for each value, the worst of the class, and of all classes with the value."""

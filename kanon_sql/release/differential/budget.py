@@ -44,7 +44,7 @@ def refuse_spent(workspace: Workspace, spec: Spec, requirement: DifferentialPriv
         if entry.differential_privacy is None:
             problems.append(
                 f"{entry.name} is no differentially private release; beside it a guarantee of this kind means nothing, "
-                "since it may show whom this one hides. A ledger holds one kind of release"
+                "since it may show the persons that this one hides. A ledger holds one kind of release"
             )
         same = entry.release == spec.release or is_same_table(workspace.engine, entry.release, spec.release)
         if same and workspace.engine.exists(entry.release) is not None:

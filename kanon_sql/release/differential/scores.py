@@ -183,7 +183,7 @@ class _Discernibility(Score):
     """
 
     name: ClassVar[str] = "discernibility"
-    says: ClassVar[str] = "likelier, the better the rows in classes that are large enough can be told apart"
+    says: ClassVar[str] = "likelier, the better the rows in classes that are large enough can be distinguished"
     squares: ClassVar[bool] = True
 
     def aggregates(self, kept: Sql, carried: Sequence[str]) -> dict[str, Sql]:

@@ -194,7 +194,7 @@ def utility(found: Mapping[str, Any]) -> Chart:
         for name, words in TRAINED.items()
     ]
     return chart(
-        f"How often {found['classify']} is told rightly",
+        f"How often {found['classify']} is predicted rightly",
         "on rows of the source that were held out",
         values,
         height={"step": 30},

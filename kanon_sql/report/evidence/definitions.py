@@ -5,8 +5,8 @@ from __future__ import annotations
 __all__ = ["CLASS", "definition"]
 
 CLASS = (
-    "A class is all rows of the release that have the same labels in every quasi-identifier: whoever knows these of a "
-    "person cannot tell by them which of the rows of a class is theirs."
+    "A class is all rows of the release that have the same labels in every quasi-identifier: an attacker who knows "
+    "these of a person cannot tell by them which of the rows of a class is theirs."
 )
 
 _DEFINITIONS = {
@@ -23,18 +23,18 @@ _DEFINITIONS = {
     "bounds (Cao, Karras 2012).",
     "delta_disclosure": "The shares of every value in a class and in the table differ by a factor that delta bounds "
     "(Brickell, Shmatikov 2008).",
-    "ck_safety": "No value of anybody is believed with the probability c, by whoever knows any k implications "
-    "(Martin et al. 2007).",
-    "privacy_skyline": "No value of anybody is believed with the probability c, by whoever knows a number of facts of "
-    "the person, of others, and of the family (Chen, LeFevre, Ramakrishnan 2007).",
+    "ck_safety": "No value of any person is believed with the probability c, by an attacker who knows any k "
+    "implications (Martin et al. 2007).",
+    "privacy_skyline": "No value of any person is believed with the probability c, by an attacker who knows a number "
+    "of facts of the person, of others, and of the family (Chen, LeFevre, Ramakrishnan 2007).",
     "epsilon_privacy": "That a person is in the table moves no belief in their value by more than a factor epsilon "
     "(Machanavajjhala, Gehrke, Goetz 2009).",
     "k_map": "Every row stands for at least k persons of a population; where none is named, this is estimated (Sweeney "
     "2001; El Emam, Dankar 2008).",
     "delta_presence": "The probability that a person of the population is in the release lies between two bounds "
     "(Nergiz, Atzori, Clifton 2007).",
-    "bayes_optimal": "The release changes nobody's belief in a person's value by more than theta (Machanavajjhala et "
-    "al. 2007, section 3).",
+    "bayes_optimal": "The release changes no attacker's belief in a person's value by more than theta (Machanavajjhala "
+    "et al. 2007, section 3).",
     "risk": "The risk of being found is at or below thresholds, for the record that is easiest to find, on average, or "
     "for a share of the records, by the attacker that is named (El Emam 2013; Dankar, El Emam 2010).",
     "kk_anonymity": "Every row fits k records of the source, every record k rows, or one of both, as its kind says. It "
@@ -43,7 +43,7 @@ _DEFINITIONS = {
     "no_attack": "Finding a person is expected to cost an attacker more than it gains, at the prices that are named "
     "(Wan et al. 2015).",
     "profitability": "Every record earns its publisher more than an attack on it is expected to cost, at the prices "
-    "that are named. It protects nobody by itself (Wan et al. 2015).",
+    "that are named. It protects no person by itself (Wan et al. 2015).",
 }
 
 

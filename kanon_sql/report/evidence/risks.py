@@ -82,7 +82,7 @@ def clinical(found: Evidence) -> Iterator[Block]:
         "are the three criteria of WP216, above."
     )
     if records.highest is None or records.average_at_most is None:
-        yield Prose("Nobody is in the release.")
+        yield Prose("No person is in the release.")
         return
     at_most = "" if records.average is not None else "at most "
     rows = [

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["sections", "tiles", "verdict"]
 
 WHAT_IT_IS = (
-    "This document holds what kanon_sql measured in a table: its classes, its risks, and whom attacks expose. It is "
-    "evidence for a decision, and not the decision. It is no legal advice, and no certificate of any law or standard."
+    "This document holds what kanon_sql measured in a table: its classes, its risks, and the people that attacks "
+    "expose. It is evidence for a decision, and not the decision. It is no legal advice, and no certificate of any "
+    "law or standard."
 )
 WHAT_IT_IS_NOT = (
     "Context, harms and governance are not measured: who receives the release, under which agreements and controls, "
@@ -154,7 +155,8 @@ def _level(level: int | None, height: int | None) -> str:
 def _safe_harbor(found: Evidence) -> Iterator[Block]:
     yield Prose(
         "45 CFR 164.514(b)(2)(i) lists what must be removed. Columns are recognized by their names, so what a column "
-        "holds is for a person to see; and that nobody knows of another way to identify somebody (ii) is not measured."
+        "holds is for a person to see; and that no one knows of another way to identify an individual (ii) is not "
+        "measured."
     )
     rows, marked = [], set()
     for item in found.safe_harbor:

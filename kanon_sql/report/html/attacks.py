@@ -20,7 +20,7 @@ def attacks(run: Run) -> Iterator[Block]:
     """Whom each attack exposes."""
     found = _attacks(run)
     if found:
-        yield Prose("Beyond are those of the exposed whom the requirements should have protected.")
+        yield Prose("Beyond are those of the exposed that the requirements should have protected.")
         yield Cells(
             ["attack", "examined#", "exposed#", "beyond#", "highest risk#"],
             [

@@ -40,9 +40,9 @@ def verdict_in_words(run: Run) -> str:
         )
     if run.verb == "audit":
         return (
-            "No attack exposes anybody beyond the requirements"
+            "No attack exposes any person beyond the requirements"
             if run.passed
-            else "Attacks expose people whom the requirements should protect"
+            else "Attacks expose people that the requirements should protect"
         )
     if run.verb == "check":
         return "The table meets every requirement" if run.passed else "The table does not meet the requirements"
@@ -173,9 +173,9 @@ def _risk(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
         return
     yield Prose(
         "The prosecutor knows that a certain person is in the table, and looks for that person's record; the marketer "
-        "guesses about everybody. Both know every quasi-identifier, and nothing else. The journalist's risk depends on "
-        "the population that the table was drawn from, which was not counted for this picture; it is not above the "
-        "prosecutor's."
+        "guesses about every person. Both know every quasi-identifier, and nothing else. The journalist's risk "
+        "depends on the population that the table was drawn from, which was not counted for this picture; it is not "
+        "above the prosecutor's."
     )
     if run.rows.get("masked"):
         yield Prose(
@@ -190,8 +190,8 @@ def _distributions(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]
         counted = found[0].counted
         yield Prose(
             f"The release beside the source, column by column, the {counted} under each released label. Labels that "
-            f"few {counted} have are merged. Counts of the source go beyond the release: whoever gets this report "
-            "knows them."
+            f"few {counted} have are merged. Counts of the source go beyond the release: a reader of this "
+            "report knows them."
         )
         yield from _figures(pictures, *(name for name in pictures if name.startswith("distribution-")))
         told = " So it may where a person has several labels of a column." if counted == "persons" else ""

@@ -206,8 +206,8 @@ def _of_size(requirement: KAnonymityRequirement, common: Mapping[str, Any], over
         )  # fmt: skip
     assert requirement.default is not None
     return Definition(
-        says=f"every class{over} is as large as the largest wish of {requirement.column} in it "
-        f"({requirement.default} without a wish)",
+        says=f"every class{over} is as large as the largest {requirement.column} in it "
+        f"({requirement.default} where NULL)",
         kind="wishes", comparison="<=", threshold=requirement.default, attribute=requirement.column, **common,
     )  # fmt: skip
 
@@ -239,7 +239,7 @@ def _of_diversity(requirement: LDiversityRequirement, common: Mapping[str, Any],
 
 def _of_risk(requirement: RiskRequirement, common: Mapping[str, Any], over: str) -> Definition | str:
     if requirement.population is not None or requirement.sampling_fraction is not None:
-        return f"its attacker looks for somebody of a population; {_TESTED}"
+        return f"its attacker looks for a person of a population; {_TESTED}"
     size = 1 if requirement.highest is None else ceil(1 / Fraction(Decimal(str(requirement.highest))))
     if requirement.average is None and not requirement.records_at_risk:
         return Definition(

@@ -204,7 +204,7 @@ def _refuse_growing(spec: Spec, models: Path) -> None:
         )
     if spec.state is not None and MARK in written:
         raise SpecError(
-            f"{path} is of a release that is made anew by every build, and one that grows never is; take its models "
+            f"{path} is of a release that is made again by every build, and one that grows never is; take its models "
             "and its table away, or release under another name"
         )
 

@@ -260,7 +260,7 @@ def _problems(
     else:
         why = f"the run {run.run_id} counted rows"
     yield (
-        f"the spec protects persons ({unit}), whom the release does not tell apart, and nothing shows that classes "
+        f"the spec protects persons ({unit}), which the release does not identify, and nothing shows that classes "
         f"have enough of them: {why}. Publish it with kanon-sql anonymize and this spec"
     )
 
@@ -298,17 +298,18 @@ def _not_measured(spec: Spec, measured: RiskResult, earlier: Sequence[str]) -> I
     if spec.keep:
         yield NotMeasured(
             f"what is known of {', '.join(spec.keep)}",
-            "columns under keep are in no class; whoever knows a value of one may find the row by it",
+            "columns under keep are in no class; an attacker who knows a value of one may find the row by it",
         )
     if spec.sensitive:
         yield NotMeasured(
             f"persons found by {', '.join(spec.sensitive)}",
-            "sensitive attributes are in no class; whoever knows one may find the row by it, and learn the others",
+            "sensitive attributes are in no class; an attacker who knows one may find the row by it, and learn the "
+            "others",
         )
     yield NotMeasured("columns that should have been quasi-identifiers", "the spec says which columns others may know")
     yield NotMeasured("free text, images and codes inside of values", "values are compared, and not read")
     yield NotMeasured("whether a person is in the release", "of k-anonymity and its like, none hides that")
-    yield NotMeasured("attacks that nobody has described yet", "attacks that expose nobody do not prove that none does")
+    yield NotMeasured("attacks that are not described yet", "attacks that expose no person do not prove that none does")
     yield NotMeasured("the context", "who receives the release, under which agreements, with which motives")
     yield NotMeasured("harms", "what it would mean to the persons to be found")
     yield NotMeasured("governance", "roles, procedures, monitoring, and what is done after an incident")

@@ -128,11 +128,11 @@ class Evidence:
         if self.problems:
             return "; ".join(self.problems)
         if not self.rows:
-            return f"{self.release} has no rows: nobody is in it"
+            return f"{self.release} has no rows: no person is in it"
         if not self.attacks:
             return f"{self.release}: every requirement is met; no attack could be run"
         return (
-            f"{self.release}: every requirement is met, and no attack that was run exposes anybody beyond what the "
+            f"{self.release}: every requirement is met, and no attack that was run exposes any person beyond what the "
             "requirements allow"
         )
 

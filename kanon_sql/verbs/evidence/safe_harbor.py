@@ -159,7 +159,7 @@ def _age(spec: Spec, entry: Entry) -> tuple[Answer, str]:
     step = None if spec.steps is None else spec.steps.columns.get(entry.column)
     if step is not None and step.top is not None and step.top <= _OLDEST:
         return "within the rule", f"all from {step.top} on are one group"
-    return "to be looked at", "ages over 89 are not one group, so nobody in it may be over 89"
+    return "to be looked at", "ages over 89 are not one group, so no person in it may be over 89"
 
 
 def _date(spec: Spec, entry: Entry) -> tuple[Answer, str]:
@@ -174,5 +174,5 @@ def _date(spec: Spec, entry: Entry) -> tuple[Answer, str]:
         sure: Answer = "not within the rule" if entry.level is not None else "to be looked at"
         return sure, f"the {unit} may be in the release, and of a date only the year may be"
     if words_of(entry.column) & {"birth", "birthdate", "birthday", "dob", "born", "dateofbirth"}:
-        return "to be looked at", f"the {unit} may stay, but where it tells that somebody is over 89"
+        return "to be looked at", f"the {unit} may stay, but where it tells that a person is over 89"
     return "within the rule", f"the {unit}, and nothing finer"

@@ -76,7 +76,7 @@ def clauses(
 
 def _risks(records: Records) -> str:
     if records.highest is None:
-        return "nobody is in the release"
+        return "no person is in the release"
     average = records.average_at_most
     at_most = "" if records.average is not None else "at most "
     assert average is not None

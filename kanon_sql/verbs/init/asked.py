@@ -99,7 +99,7 @@ def _problems(roles: Roles, shown: str, columns: Sequence[str]) -> Iterator[Prob
                 yield Problem(f"{key}: column {name!r} is also under {seen[name]}; a column has one role")
             seen.setdefault(name, key)
     if roles.rows and roles.unit is not None:
-        yield Problem("unit: either a column tells persons apart, or rows are protected; not both")
+        yield Problem("unit: either a column identifies persons, or rows are protected; not both")
 
 
 def unit_of(roles: Roles, profiles: Sequence[ColumnProfile]) -> ColumnProfile | None:

@@ -77,7 +77,7 @@ def columns_together(workspace: Workspace, found: Sequence[Suggestion], largest:
     names = [item.profile for item in likely if item.profile.distinct > 1][:MOST_COLUMNS]
     if largest < 1 or len(names) < 2:
         return None
-    workspace.report("looking for columns that tell rows apart together", None)
+    workspace.report("looking for columns that distinguish rows together", None)
     unit = next((item.profile.column for item in found if item.role == "unit"), None)
     frames = RiskFrames(source_relation(), [profile.column for profile in names], unit)
 

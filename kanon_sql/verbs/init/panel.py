@@ -43,7 +43,7 @@ def followed(workspace: Workspace, profiles: Sequence[ColumnProfile]) -> tuple[C
     pairs = pairs[:MOST_PAIRS]
     if not pairs:
         return None
-    workspace.report("looking for a column that tells persons apart", None)
+    workspace.report("looking for a column that identifies persons", None)
     columns = list({id(profile): profile for pair in pairs for profile in pair}.values())
     places = {id(profile): place for place, profile in enumerate(columns)}
     frames = RiskFrames(source_relation(), [profile.column for profile in columns], None)

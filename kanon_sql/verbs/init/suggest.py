@@ -133,7 +133,7 @@ def suggest(
     if panel is not None and (rows or names_a_thing(panel[0]) or unit not in (None, panel[0])):
         panel = None
     if unit is not None:
-        reason = "you named what tells them apart"
+        reason = "you named the column that identifies persons"
     else:
         unit = None if rows else panel[0] if panel is not None else unit_by_name(profiles)
         reason = "its values repeat: a person has several rows"
@@ -156,7 +156,9 @@ def _of_panel(item: Suggestion, when: ColumnProfile) -> Suggestion:
         name = json.dumps(when.name, ensure_ascii=False)
         return replace(item, reason=f"a panel of one row for each of these and {name}, if these are persons")
     if item.profile is when and item.role in ("left_out", "quasi_identifier"):
-        return _quasi_identifier(when, "when, or which of its rows, of whom the panel follows", by_name=True)
+        return _quasi_identifier(
+            when, "when, or which of its rows, of the persons that the panel follows", by_name=True
+        )
     return item
 
 
@@ -265,9 +267,15 @@ def _by_name(profile: ColumnProfile) -> Suggestion | None:
     if points_at_a_person(words):
         return Suggestion(profile, "identifier", "its name says that it points at a person", by_name=True)
     if words & SENSITIVE:
-        return Suggestion(profile, "sensitive", "its name says that nobody should learn it of a person", by_name=True)
+        return Suggestion(
+            profile, "sensitive", "its name says that no reader should learn it of a person", by_name=True
+        )
     if is_person_key(profile):
-        whose = "somebody else's key, not theirs whom a row is about" if names_another(profile) else "a person's key"
+        whose = (
+            "another person's key, not of the person that a row is about"
+            if names_another(profile)
+            else "a person's key"
+        )
         return Suggestion(profile, "identifier", f"its name says that it is {whose}", by_name=True)
     if names_a_key(profile) and profile.distinct > SMALL_CATEGORY:
         return Suggestion(profile, "identifier", "its name says that it is a key", by_name=True)

@@ -115,10 +115,10 @@ def _kept_lines(draft: Draft) -> Iterator[str]:
     kept, left_out = draft.of("keep"), draft.of("left_out")
     own = [item.profile.name for item in draft.of("quasi_identifier")]
     if kept:
-        yield "# Released as they are, and protected by nothing: only what nobody could know a person by."
+        yield "# Released as they are, and protected by nothing: only what identifies no person."
         yield "# Those with a # are not released."
     else:
-        yield "# Not released, unless you take the # away: then as they are: only what nobody could know a person by."
+        yield "# Not released, unless you take the # away: then as they are, so only what identifies no person."
     yield from _list_lines("keep", kept)
     for item in left_out:
         yield _listed(item, "# ", _with_another(draft.together, item, own))
@@ -172,7 +172,7 @@ def _unit_lines(draft: Draft) -> Iterator[str]:
         yield f"# No two rows are alike in {who} and {when}. If a value of {who} stands for a person, protect them:"
         yield f"# unit: {who}"
     elif not units:
-        yield "# If a person has several rows, name the column that tells them apart, to protect them and not rows:"
+        yield "# If a person has several rows, name the column that identifies persons, to protect these and not rows:"
         yield "# unit: person_id"
     for item in units:
         yield f"# Protect persons, not rows: {item.reason}{_counted(item.profile)}."

@@ -37,7 +37,7 @@ def failed_by(spec: Handled, found: Sequence[Warned], *, on_any: bool) -> str | 
     reasons = [f"{_codes(fatal)} is an error as the spec says"] if fatal else []
     if severe:
         accepted = f"warnings: {{{severe[0].code}: warn}} accepts the risk"
-        reasons.append(f"{_codes(severe)} is an error where so many rows are affected ({accepted})")
+        reasons.append(f"{_codes(severe)} is an error where this many rows are affected ({accepted})")
     return "; ".join(reasons) or None
 
 

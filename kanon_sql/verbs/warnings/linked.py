@@ -62,9 +62,9 @@ def _linked(
     if share < SHARE:
         return None
     names = [spec.keep[number] for number in numbers]
-    few = "nobody else has" if least == 2 else f"fewer than {least:,} people have"
+    few = "no other person has" if least == 2 else f"fewer than {least:,} people have"
     message = (
-        f"{' and '.join(names)}: {100 * share:.1f} % of the released rows have a value that {few}, and somebody has it "
+        f"{' and '.join(names)}: {100 * share:.1f} % of the released rows have a value that {few}, and a person has it "
         "in several rows: who knows one of these knows the others. Leave it out, or keep something coarser"
     )
     return Warned("kept_links_rows", message, names, {"rows": released, "linked": share, "least": least})

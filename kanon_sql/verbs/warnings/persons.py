@@ -153,7 +153,7 @@ def _judged(models: Sequence[PrivacyModel], found: Repeated, counted: Callable[[
     classes, smallest = sum(below.values()), min(below)
     of_all = sum(histogram.sizes.values())
     message = (
-        f"rows were counted, and {found.column.name} seems to tell persons apart ({found.reason}): {classes:,} of "
+        f"rows were counted, and {found.column.name} seems to identify persons ({found.reason}): {classes:,} of "
         f"{of_all:,} classes {'has' if classes == 1 else 'have'} fewer than {least:,} of them, one has {smallest:,}. "
         f"{_remedy(found)}"
     )
@@ -163,7 +163,7 @@ def _judged(models: Sequence[PrivacyModel], found: Repeated, counted: Callable[[
 
 def _unmeasured(found: Repeated) -> Warned:
     message = (
-        f"rows were counted, and {found.column.name} seems to tell persons apart ({found.reason}). How many are "
+        f"rows were counted, and {found.column.name} seems to identify persons ({found.reason}). How many are "
         f"behind a label is not known with this recoding. {_remedy(found)}"
     )
     return Warned("rows_not_persons", message, [found.column.name])

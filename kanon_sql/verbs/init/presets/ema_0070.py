@@ -17,9 +17,9 @@ EMA_0070 = Preset(
     k_is_a_rule=True,
     head=(
         "Preset ema-0070: European Medicines Agency, policy 0070 (EMA/240810/2013) on the publication of",
-        "clinical data, and its external guidance, EMA/90915/2016, chapter 3: whoever measures the risk of",
-        "re-identification of published reports compares the maximum risk with 0.09; a report says both the",
-        "maximum and the average risk.",
+        "clinical data, and its external guidance, EMA/90915/2016, chapter 3: where the risk of",
+        "re-identification of published reports is measured, the maximum is compared with 0.09; a report says",
+        "both the maximum and the average risk.",
         "",
         "What this is not: the guidance is about clinical reports, which are texts; this is about a table of",
         "subjects, as their listings are. It asks for an anonymisation report too, with reasons for each",

@@ -12,7 +12,7 @@ GDPR_WP216 = Preset(
     head=(
         "Preset gdpr-wp216: Article 29 Data Protection Working Party, Opinion 05/2014 on Anonymisation",
         "Techniques, WP216, 0829/14/EN, adopted on 10 April 2014. It judges a technique by three questions:",
-        "  singling out: can somebody's records be isolated?            k_anonymity below",
+        "  singling out: can a person's records be isolated?            k_anonymity below",
         "  linkability:  can two records of one person be linked?       no requirement of a single release; see below",
         "  inference:    can a value be deduced from the others?        l_diversity, or t_closeness, below",
         "",
@@ -23,7 +23,7 @@ GDPR_WP216 = Preset(
         "data, is not measured here.",
         "",
     ),
-    on_k=("Singling out: nobody's records are alone with what others may know (WP216, section 3.2.1).",),
+    on_k=("Singling out: no person's records are alone with what others may know (WP216, section 3.2.1).",),
     on_sensitive=(
         "Inference: a class does not have the same value throughout (WP216, section 3.2.2). What bounds how",
         "much more a class tells than the whole table:  t_closeness: {attribute: NAME, t: 0.3}",

@@ -198,11 +198,11 @@ SAFE_HARBOR = Preset(
         "What this is not: the eighteen kinds are found by the names and forms of columns, so read every",
         "line. Texts may hold any of them. Identifiers of relatives, employers and household members count as",
         "well. The rule asks besides, in (b)(2)(ii), that you do not know that what is left could identify",
-        "somebody; no program can say that for you. It is a rule of the United States for covered entities,",
+        "an individual; no program can say that for you. It is a rule of the United States for covered entities,",
         "and no statement about the GDPR.",
         "",
     ),
-    on_k=("Not part of Safe Harbor, which sets no k: nobody is alone with what is left of these columns.",),
+    on_k=("Not part of Safe Harbor, which sets no k: no person is alone with what is left of these columns.",),
     takes_population=True,
     adapt=_adapted,
 )
