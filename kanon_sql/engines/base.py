@@ -98,6 +98,7 @@ class Capabilities:
         transactional_ddl: CREATE, DROP and RENAME can be rolled back.
         atomic_replace: a reader sees the old release or the new one, never none.
         temp_tables: session temporary tables exist and need no rights in a schema.
+        conceals: where others may read all of a schema, a release is a temporary table until it is verified.
         files: Parquet and CSV files can be read as relations.
         folds_names: two names that differ in case only are one; ``ASCII``: in that of the letters A to Z only.
         nodes_per_statement: lattice nodes that one statement may ask about.
@@ -122,6 +123,7 @@ class Capabilities:
     temp_tables: bool
     files: bool
     folds_names: bool | Literal["ASCII"]
+    conceals: bool = False
     nodes_per_statement: int = 32
     nodes_as_rows: int = 0
     branch_rows: int = 20_000

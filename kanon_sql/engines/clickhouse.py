@@ -49,6 +49,7 @@ CAPABILITIES = Capabilities(
     transactional_ddl=False,
     atomic_replace=True,
     temp_tables=True,
+    conceals=True,
     files=False,
     folds_names=False,
     nodes_as_rows=8_000,
@@ -119,7 +120,7 @@ class ClickHouseEngine(SessionEngine):
         self._client = client
         self._owned = owned
         self._path: str | None = getattr(client, "path", None)
-        self._concealed: dict[str, str] = {}
+        self._concealed: dict[str, tuple[str, ...]] = {}
         """The quoted names of tables that are made as tables of the session for now -> where they are to be."""
         self._has_users = self._path is None
         self._restore = "" if owned or self._path is None else self._now_set()
@@ -346,17 +347,14 @@ class ClickHouseEngine(SessionEngine):
                 "session_id, as a user with CREATE TEMPORARY TABLE; or release into a database that no other user may "
                 "read, and which this one can see that of (GRANT SHOW ACCESS ON *.* lets it)"
             )
-        own = parts[-1:]
-        self._concealed[self.dialect.relation(own)] = self.dialect.relation((*place, *own))
+        own = self.dialect.of_the_session(parts)
+        self._concealed[self.dialect.relation(own)] = (*place, *own)
         return own
 
     def reveal(self, parts: tuple[str, ...]) -> list[str]:
         """Copy it from the session, and drop it there."""
-        own = self.dialect.relation(parts)
-        place = self._concealed.pop(own, None)
-        if place is None:
-            return []
-        return [self.dialect.create_as(place, f"SELECT * FROM {own}", False), f"DROP TEMPORARY TABLE {own}"]
+        place = self._concealed.pop(self.dialect.relation(parts), None)
+        return [] if place is None else self.dialect.copied(parts, place)
 
     def refuse_readers(self, schema: tuple[str, ...]) -> None:
         """Rights in a database hold for each table in it from the first moment."""

@@ -63,9 +63,14 @@ class DryEngine:
         self._columns = list(columns)
         self.on_wait: Callable[[str | None], None] | None = None
         self._written: dict[str, list[Column]] = {}
+        self._concealed: dict[str, tuple[str, ...]] = {}
+        self._in_transaction = False
 
     def execute(self, statement: Statement) -> None:
         """Note a statement, and the columns of a table that it creates."""
+        creates = statement.creates
+        if creates is not None and creates.table in self._concealed:
+            statement = replace(statement, sql=self.dialect.create_as(creates.table, creates.query, True))
         self.meter.count(statement)
         if statement.creates is not None and not statement.loads:
             query = self._read(statement, statement.creates.query)
@@ -126,12 +131,17 @@ class DryEngine:
         return []
 
     def conceal(self, parts: tuple[str, ...]) -> tuple[str, ...]:
-        """Nothing is read here."""
-        return parts
+        """Who may read a schema is not known: make a table of the session, where that serves."""
+        if not self.capabilities.conceals:
+            return parts
+        own = self.dialect.of_the_session(parts)
+        self._concealed[self.dialect.relation(own)] = parts
+        return own
 
     def reveal(self, parts: tuple[str, ...]) -> list[str]:
-        """Nothing was concealed."""
-        return []
+        """Copy it from the session, and drop it there."""
+        place = self._concealed.pop(self.dialect.relation(parts), None)
+        return [] if place is None else self.dialect.copied(parts, place)
 
     def refuse_readers(self, schema: tuple[str, ...]) -> None:
         """Nothing is read here."""
@@ -164,13 +174,15 @@ class DryEngine:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """What opens a transaction, and COMMIT, around what is inside, where DDL can be rolled back."""
-        if not self.capabilities.transactional_ddl:
+        """What opens a transaction, and COMMIT, around what is inside, where DDL can be rolled back; once for all."""
+        if not self.capabilities.transactional_ddl or self._in_transaction:
             yield
             return
+        self._in_transaction = True
         self.meter.count(Statement("release/transaction", self._begin))
         yield
         self.meter.count(Statement("release/transaction", "COMMIT"))
+        self._in_transaction = False
 
     def mark_alive(self, run_id: str) -> None:
         """A script is run later."""

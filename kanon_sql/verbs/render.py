@@ -158,7 +158,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
                 suppressed_rows=1 if spec.suppression.style == "mask" else 0,
                 vectors=evaluator.releasable(spec, columns, levels),
             )
-            with written_release(workspace, choice) as written:
+            with engine.transaction(), written_release(workspace, choice) as written:
                 if spec.release_view is not None:
                     publish_view(workspace, choice, {"published_at": "(the time)"}, unseen=True)
                 else:
@@ -169,8 +169,8 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         notes += (_NO_WARNINGS, *(f"{item.code}: {item.message}" for item in warned))
     if spec.year is not None:
         notes += (f"Labels are those of a release of {spec.year}: write this script once more for another year.",)
-    if _has_rights(engine.dialect) and (spec.release is not None or engine.scratch.mode == "schema"):
-        notes += _READABLE
+    if _has_rights(engine.dialect):
+        notes += _readable(engine, spec)
     if any(statement.loads for statement in engine.meter.log):
         notes += (_VALUES,)
     if spec.release_file is not None:
@@ -198,6 +198,30 @@ _READABLE = (
     "rights that new tables have in their schema: run it where no other user may read these, or let kanon-sql",
     "anonymize take such rights away.",
 )
+
+_TILL_COMMIT = (
+    "The release is written, verified and published in one transaction: no other session sees it before COMMIT.",
+    "No statement looks at what the verification counts: the violating classes of evaluate/achieved, and the rows of",
+    "release/labels, have to be 0 until then; else say ROLLBACK.",
+)
+_TILL_REVEALED = (
+    "The release is a temporary table until it is verified, and is copied then. No statement looks at what the",
+    "verification counts: the violating classes of evaluate/achieved, and the rows of release/labels, have to be 0",
+    "before release/reveal; else end the session there.",
+)
+
+
+def _readable(engine: DryEngine, spec: Spec) -> tuple[str, ...]:
+    """What others may read while the script runs, and where it is to be stopped."""
+    makes = spec.release_file is None and spec.release_view is None and spec.release is not None
+    if engine.scratch.mode == "schema":
+        return _READABLE
+    if not makes:
+        return ()
+    if engine.capabilities.conceals:
+        return _TILL_REVEALED
+    return _TILL_COMMIT if engine.capabilities.transactional_ddl else _READABLE
+
 
 _VALUES = "It holds values of hierarchies as they are: keep it in a file that its owner alone can read (umask 077)."
 

@@ -142,7 +142,7 @@ class MariaDBBackend(Backend):
 
     dialect: MariaDB = MariaDB()
     capabilities = Capabilities(
-        transactional_ddl=False, atomic_replace=True, temp_tables=True, files=False, folds_names=False
+        transactional_ddl=False, atomic_replace=True, temp_tables=True, conceals=True, files=False, folds_names=False
     )
     extra = "mysql"
     shows_views = True
@@ -225,12 +225,12 @@ class MariaDBBackend(Backend):
             self._concealed.add(self.dialect.relation(parts))
 
     def reveal(self, parts: tuple[str, ...]) -> list[str]:
-        """Of two tables of one name, the session's is read: it is copied, and dropped."""
+        """It is copied, and dropped."""
         table = self.dialect.relation(parts)
         if table not in self._concealed:
             return []
         self._concealed.remove(table)
-        return [self.dialect.create_as(table, f"SELECT * FROM {table}", False), f"DROP TEMPORARY TABLE {table}"]
+        return self.dialect.copied(parts, parts)
 
     def refuse_readers(self, engine: RelationalEngine, schema: tuple[str, ...]) -> None:
         """Rights in a schema hold for each table in it from the first moment."""
@@ -549,7 +549,7 @@ class MySQLBackend(MariaDBBackend):
     """MySQL 8.0.19 and later."""
 
     dialect = MySQL()
-    capabilities = replace(MariaDBBackend.capabilities, temp_tables=False)
+    capabilities = replace(MariaDBBackend.capabilities, temp_tables=False, conceals=False)
 
     def conceal(self, engine: RelationalEngine, parts: tuple[str, ...]) -> None:
         """It cannot read a temporary table twice in one statement, so that a release is verified where it stands."""

@@ -210,6 +210,21 @@ class Dialect(ABC):
         """
         return f"CREATE {'TEMPORARY ' if temporary else ''}TABLE {table} AS {query}"
 
+    def of_the_session(self, table: tuple[str, ...]) -> tuple[str, ...]:
+        """The name of a temporary table that is to be copied to a name of a schema."""
+        return table
+
+    def copied(self, made: Sequence[str], table: Sequence[str]) -> list[str]:
+        """Copy a temporary table to where it is to be, and drop it; of two tables of one name, the session's is read.
+
+        Args:
+            made: the name of the temporary one.
+            table: the other one's.
+        """
+        own = self.relation(made)
+        made_of_it = self.create_as(self.relation(table), f"SELECT * FROM {own}", False)
+        return [made_of_it, f"DROP TEMPORARY TABLE {own}"]
+
     def term(self, query: str) -> str:
         """A query as a term of a union, which common table expressions may not begin."""
         return f"SELECT * FROM ({query}) AS term" if query.startswith("WITH ") else query

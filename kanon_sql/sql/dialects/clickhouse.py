@@ -140,6 +140,10 @@ class ClickHouse(Dialect):
             return f"CREATE TEMPORARY TABLE {table} {_SCRATCH} AS {query}"
         return f"CREATE TABLE {table} {_KEPT} AS {query}"
 
+    def of_the_session(self, table: tuple[str, ...]) -> tuple[str, ...]:
+        """It is in no database."""
+        return table[-1:]
+
     def rows(self, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
         """A query of the rows given as text; a UNION of thousands is too deep for the planner."""
         structure = self.literal(", ".join(f"{self.quote(column)} Nullable(String)" for column in columns))
