@@ -20,13 +20,13 @@ from types import FrameType
 __all__ = ["Interrupts", "ends_in_order", "interrupts"]
 
 SIGNALS = (signal.SIGINT,) if sys.platform == "win32" else (signal.SIGINT, signal.SIGTERM)
-"""What ends a run in good order. On Windows nobody can send the second one: TerminateProcess asks no handler."""
+"""What ends a run in good order. On Windows no one can send the second one: TerminateProcess asks no handler."""
 
 GRACE = 0.3
 """Seconds that the main thread has to get on by itself; most drivers return sooner."""
 
 PATIENCE = 5
-"""So many times it has them after SIGTERM, until the signal is as good as a second one."""
+"""This many times it has them after SIGTERM, until the signal is as good as a second one."""
 
 
 class Interrupts:

@@ -26,7 +26,7 @@ __all__ = ["app", "main"]
 _OBJECTS = 250_000
 """A short process makes modules and statements, which stay: looking for cycles among them takes a tenth of its time.
 
-So many objects take about 50 megabytes. A longer search looks for them, and finds those of statements that are done.
+This many objects take about 50 megabytes. A longer search looks for them, and finds those of statements that are done.
 """
 
 

@@ -22,7 +22,7 @@ from kanon_sql.sql import Relation, Sql, render, source_relation
 __all__ = ["FEWEST", "Beliefs", "beliefs_of"]
 
 FEWEST = 5
-"""So many persons a cell of beliefs has at least that is shown, where no requirement says how many a class has."""
+"""This many persons a cell of beliefs has at least that is shown, where no requirement says how many a class has."""
 
 _CELLS = 100
 """Tenths of a belief before the release, times those after it."""
@@ -130,7 +130,7 @@ def _compared(
 ) -> tuple[list[dict[str, float | int]], int]:
     """Beliefs before and after by their tenths, and how many persons are in cells of too few.
 
-    These are at least as many as a cell has, or nobody: one cell more stays hidden, if it must.
+    These are at least as many as a cell has, or no person: one cell more stays hidden, if it must.
     """
     rows = workspace.fetch(
         "disclosure/beliefs/compared", _CELLS + 1, keys=keys, believed=believed, fewest=fewest, tolerance=TOLERANCE

@@ -30,7 +30,7 @@ class Republication:
     Attributes:
         earlier: the earlier version: a generalized, internal table with the person of every row.
         person: the column that identifies a person in both tables. It is NULL in counterfeit rows, which belong to
-            nobody.
+            no person.
         m: how many different sensitive values a class must have.
 
     Examples:
@@ -57,11 +57,11 @@ class Invariance:
     """Whether two versions are m-invariant for one sensitive attribute.
 
     m-invariance (Xiao, Tao: m-Invariance, SIGMOD 2007, definitions 3 to 5): in both versions every class has at least
-    m rows, no two of them with the same sensitive value; and whoever is in both versions is in classes with
+    m rows, no two of them with the same sensitive value; and anyone who is in both versions is in classes with
     the same set of sensitive values (its signature), so that comparing the versions rules none of them out.
 
     A NULL is no sensitive value that protects, so a class with one violates. A table without rows has no class and
-    nobody in it.
+    no person in it.
 
     Attributes:
         attribute: the sensitive attribute.
@@ -70,7 +70,7 @@ class Invariance:
         reached: the largest m that both versions satisfy; None for none, or when there is no class.
         violating_classes, violating_rows: of both versions together, that are not m-unique.
         changed_persons: persons in both versions whose class has other sensitive values.
-        nobody: both versions have persons, and none is in both.
+        no person: both versions have persons, and none is in both.
     """
 
     attribute: str

@@ -104,9 +104,9 @@ class Capabilities:
         nodes_per_statement: lattice nodes that one statement may ask about.
         nodes_as_rows: the most vectors of a frequency set from which it is cheaper to answer nodes in
             one GROUP BY, joined as rows, than in one each.
-        branch_rows: one more branch of a statement costs about as much as joining a node to so many vectors.
+        branch_rows: one more branch of a statement costs about as much as joining a node to this many vectors.
         set_rows: making one more frequency set costs, besides reading what it is made of, about as much as joining a
-            node to so many vectors.
+            node to this many vectors.
         asks_widely: a statement costs far more than a node in it, so that asking about a node in vain is cheaper than
             asking once more.
         judges_apart: each node of a statement judges its own classes; elsewhere those of all nodes are judged together,

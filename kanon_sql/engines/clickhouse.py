@@ -405,7 +405,7 @@ class ClickHouseEngine(SessionEngine):
 
     @contextmanager
     def run(self, deadline: Deadline) -> Iterator[Meter]:
-        """A fresh meter and a time limit for everything inside; the session's settings are set anew."""
+        """A fresh meter and a time limit for everything inside; the session's settings are set again."""
         with super().run(deadline) as meter:
             left = deadline.remaining()
             self._set_session(None if left is None else left + 1)

@@ -1,4 +1,4 @@
-"""Whoever judges the rows of a table has judged all of them: counted beside every verdict, and compared here."""
+"""What judges the rows of a table has judged all of them: counted beside every verdict, and compared here."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ __all__ = ["refuse_incomplete"]
 def refuse_incomplete(statement: str, judged: Any, there: Any, what: str = "rows", *, at_least: bool = False) -> None:
     """Stop a run whose statement has not judged what it was to judge, neither more nor less.
 
-    A value that an engine does not find equal to itself loses its class in a join, and a class that nobody looks at
-    violates nothing. So the same statement counts what it judged, and what there was before any join.
+    A value that an engine does not find equal to itself loses its class in a join, and a class that no statement looks
+    at violates nothing. So the same statement counts what it judged, and what there was before any join.
 
     Args:
         statement: the template's name.
         judged: how many were judged, as the engine returns it; None for none.
         there: how many there are.
         what: of what.
-        at_least: somebody may be judged several times.
+        at_least: a person may be judged several times.
 
     Raises:
         InternalError: the numbers differ.

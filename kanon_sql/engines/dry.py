@@ -170,7 +170,7 @@ class DryEngine:
         return literal(file)
 
     def refuse_other_meanings(self) -> None:
-        """Nobody has made any function."""
+        """No user has made any function."""
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

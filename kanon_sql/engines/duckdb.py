@@ -43,7 +43,7 @@ CAPABILITIES = Capabilities(
 
 _SETTINGS = {
     "python_enable_replacements": "false",  # a missing table's name is not a Python variable
-    "TimeZone": "UTC",  # a date of a moment is the same for whoever asks
+    "TimeZone": "UTC",  # a date of a moment is the same for anyone who asks
 }
 """In force while a verb runs; afterwards a connection of the user has its own again."""
 
@@ -215,7 +215,7 @@ class DuckDBEngine(SessionEngine):
         self._lakes = AttachedLakes(connection, self.read_versions, self.dialect.quote)
         with self._guard("connect"):
             self._refuse_collation()
-            if label != ":memory:" or not owned:  # else it is new, and nobody else's
+            if label != ":memory:" or not owned:  # else it is new, and no other user's
                 self._macros.refuse()
 
     def _refuse_collation(self) -> None:
@@ -227,7 +227,7 @@ class DuckDBEngine(SessionEngine):
             )
 
     def refuse_other_meanings(self) -> None:
-        """Macros may have been made since it was connected; not in memory of our own, which nobody else can reach."""
+        """Macros may have been made since it was connected; not in memory of our own, which no other user can reach."""
         if not (self._owned and self.ephemeral):
             with self.without_deadline(), self._guard("catalog"):
                 self._macros.refuse()
@@ -421,7 +421,7 @@ class DuckDBEngine(SessionEngine):
         with self._settings_guard():
             self._macros.forget_if_any()
         with super().run(deadline) as meter:
-            # A connection of our own keeps them: nobody else uses it, and once it has all there is nothing to read.
+            # A connection of our own keeps them: no other user uses it, and once it has all there is nothing to read.
             with self._settings_guard():
                 found = {} if self._settled else self._settings()
             before = {name: value for name, value in found.items() if value != _SETTINGS[name]}

@@ -1,10 +1,10 @@
 """Macros under the names of DuckDB's own functions, and when there can be a new one.
 
 Listing all functions takes 16 ms of processor time, which is as long as a check of a small table. So they are listed
-only where somebody may have made a macro since the last listing. Two sequences, which DuckDB keeps for all connections
-to an instance, tell that nobody can have:
+only where a user may have made a macro since the last listing. Two sequences, which DuckDB keeps for all connections
+to an instance, tell that no user can have:
 
-- transactions are numbered: as long as all were this engine's own, nobody else made anything;
+- transactions are numbered: as long as all were this engine's own, no other user made anything;
 - entries of catalogs (databases, schemas, tables, functions) are numbered: queries take no number, and a macro takes
   some while it is made. A new cursor brings a new temporary database, whose number is read.
 
@@ -88,11 +88,11 @@ class Macros:
         self._known.begun += 1
 
     def forget(self) -> None:
-        """Believe no longer that nobody can have made one."""
+        """Believe no longer that no user can have made one."""
         self._known.listed_in = self._known.seen = None
 
     def forget_if_any(self) -> None:
-        """Believe it no longer if anybody can have made one."""
+        """Believe it no longer if any user can have made one."""
         if not self._none_can_be_new():
             self.forget()
 
@@ -133,7 +133,7 @@ class Macros:
         """Whether all that was done since the last listing was this engine's own, or made nothing.
 
         DuckDB numbers all transactions of all connections to an instance in one sequence. A statement outside of a
-        transaction takes one number; inside of somebody's transaction it takes none, and nothing can be concluded.
+        transaction takes one number; inside of a user's transaction it takes none, and nothing can be concluded.
         """
         known = self._known
         if known.listed_in is not None:
@@ -141,7 +141,7 @@ class Macros:
             if (self._transaction_number(), self._transaction_number()) == (expected, expected + 1):
                 return True
             known.listed_in = (
-                None  # what took no number was counted, or somebody else's did: equal again, they tell nothing
+                None  # what took no number was counted, or another user's did: equal again, they tell nothing
             )
         if known.seen is None:
             return False

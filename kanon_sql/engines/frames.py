@@ -61,7 +61,7 @@ class FrameDatabase:
 
         Raises:
             SpecError: it has no column, two of one name, one whose name is no text, or one whose values are of several
-                kinds, of a kind that DuckDB has not, or finer than it tells apart.
+                kinds, of a kind that DuckDB has not, or finer than it distinguishes.
             UnsupportedError: pyarrow is needed to read it, and not installed.
             DatabaseError: it does not fit into memory.
         """
@@ -82,7 +82,7 @@ class FrameDatabase:
             plain, dtypes = frame, {field.name: field.type for field in frame.schema}
             if not hasattr(frame, "to_batches"):  # a RecordBatch
                 plain = sys.modules["pyarrow"].Table.from_batches([frame])
-        if kind != "relation":  # DuckDB's own values are those that it tells apart
+        if kind != "relation":  # DuckDB's own values are those that it distinguishes
             refuse_finer(plain, name)
         columns = self._copy(name, plain)
         if kind == "pandas":

@@ -1,4 +1,4 @@
-"""What an object of somebody else's library is, by the names of its class: none of these libraries is imported."""
+"""What an object of another library is, by the names of its class: none of these libraries is imported."""
 
 from __future__ import annotations
 

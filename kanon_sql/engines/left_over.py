@@ -1,6 +1,6 @@
 """Tables that outlast a session are recorded before they are made; what is recorded of runs that ended is removed.
 
-A run that ended in order has dropped its tables. Of one that was killed they stay, readable by whoever may read the
+A run that ended in order has dropped its tables. Of one that was killed they stay, readable by anyone who may read the
 schema, until a later run finds them in the record, and is sure that their run lives no more: see
 :meth:`kanon_sql.engines.base.Engine.ended`. What it cannot be sure of stays, for ``clean``.
 """

@@ -1,6 +1,6 @@
 """What may be passed on of a database's own message: nothing but words that were known before the data was read.
 
-A function of somebody's can raise any error with any text, and a value that is cast to a name is reported as one
+A function of a user's can raise any error with any text, and a value that is cast to a name is reported as one
 ("relation Ada does not exist"). So neither an error's code nor its origin tells whether its text holds a value. Its
 words do: each must be a word of the server's own, or of the statement that it is about, whose literals do not count.
 """
@@ -54,7 +54,7 @@ def without_values(text: str, statement: Statement | None, known: str = "") -> s
     """
     names = {word.casefold() for word in _WORD.findall(known)}
     if statement is not None:
-        plain = "(" not in statement.users  # the name of a table, and no SQL of somebody's
+        plain = "(" not in statement.users  # the name of a table, and no SQL of a user's
         shown = replace(statement, users="") if plain else statement
         names |= {word.casefold() for word in _WORD.findall(shown.redacted)}
     words = _WORD.findall(text)

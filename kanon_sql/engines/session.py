@@ -199,10 +199,10 @@ class SessionEngine(ABC):
         raise UnsupportedError(f"{self.dialect.name} cannot read the source file; load it into a table, or use DuckDB")
 
     def refuse_other_meanings(self) -> None:
-        """See that names in our SQL mean what the engine means by them: a function of somebody's may hide the engine's.
+        """See that names in our SQL mean what the engine means by them: a function of a user's may hide the engine's.
 
         Raises:
-            UnsupportedError: something of somebody's would be called in the place of the engine's own.
+            UnsupportedError: something of a user's would be called in the place of the engine's own.
         """
         return
 

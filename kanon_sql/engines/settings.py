@@ -8,7 +8,7 @@ __all__ = ["session_statements"]
 
 
 def session_statements(engine: Engine) -> list[str]:
-    """Statements for a session of somebody else's, who runs what was written for this engine.
+    """Statements for a session of another user, who runs what was written for this engine.
 
     They say how NULL is joined, in which zone a moment is shown, how texts compare, and that a wrong cast is an error:
     the part of what :func:`kanon_sql.connect` sets on which an answer depends.

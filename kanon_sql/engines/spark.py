@@ -46,7 +46,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.variable.substitute": "false",  # ${...} stays what it is, in literals too
     "spark.sql.parser.quotedRegexColumnNames": "false",  # `a.b` is a name, not a pattern
     "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",
-    "spark.sql.session.timeZone": "UTC",  # a date of a moment is the same for whoever asks
+    "spark.sql.session.timeZone": "UTC",  # a date of a moment is the same for anyone who asks
     "spark.sql.cbo.planStats.enabled": "true",  # the catalog's row counts, for estimates
     "spark.sql.constraintPropagation.enabled": "false",  # what is known of columns grows from checkpoint to checkpoint
     "spark.sql.limit.initialNumPartitions": "1000",  # a small answer in one job

@@ -1,4 +1,4 @@
-"""What a run is at, in plain words, for whoever waits."""
+"""What a run is at, in plain words, for anyone who waits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Reporter = Callable[[str, int | None], None]
 
 
 def silent(stage: str, nodes: int | None = None) -> None:
-    """Report to nobody."""
+    """Report nothing."""
 
 
 @dataclass

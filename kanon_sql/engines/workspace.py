@@ -183,7 +183,7 @@ class Workspace:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Scratch tables that are made inside, and read inside by nobody, are made by one statement where that is one.
+        """Scratch tables that are made inside, and not read inside, are made by one statement where that is one.
 
         Elsewhere each is made at once, by a statement of its own.
         """

@@ -16,7 +16,7 @@ __all__ = ["Alone"]
 
 
 class Complete(Protocol):
-    """Refuses rows that miss somebody of the nodes that were asked about, in order."""
+    """Refuses rows that miss a person of the nodes that were asked about, in order."""
 
     def __call__(self, nodes: Sequence[Node], rows: Sequence[NodeRow], /) -> None:
         """Stop where there is one."""
@@ -30,7 +30,7 @@ class Alone:
         statements: those about nodes.
         coverings: the frequency sets to answer from.
         ask: a node and a metric -> what a statement tells.
-        refuse_incomplete: checks that the classes hold everybody.
+        refuse_incomplete: checks that the classes hold every person.
     """
 
     def __init__(

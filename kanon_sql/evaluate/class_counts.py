@@ -1,7 +1,7 @@
 """Histograms of equivalence classes, counted in the database: by size, and by distance from the whole table.
 
 What comes back is how many classes lie in each range, and how many records they hold. Neither a value nor
-the place of a class is among it, so it may be shown to anybody who may see the release's figures.
+the place of a class is among it, so it may be shown to any reader who may see the release's figures.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Bin:
 
     Attributes:
         low, high: the range. Sizes: both included. Distances: above ``low`` up to ``high``; the range from 0 to 0 holds
-            the classes without any distance. No ``high``: no upper end; a class that counts nobody, or that has a
+            the classes without any distance. No ``high``: no upper end; a class that counts no person, or that has a
             value without a rank or a group, has no distance and is above all.
         classes: how many classes.
         records: rows in them, or persons, whichever the classes count.

@@ -43,7 +43,7 @@ class Frames:
         compared: per sensitive attribute whose values do not carry what its reference tells of them: the names of these
             facts, which are joined once the values are counted.
         own_references: those of them whose reference was made of the same rows, so that it has every value.
-        within: those of the keys that tell whole tables apart, such as a node's number among its classes.
+        within: those of the keys that distinguish whole tables, such as a node's number among its classes.
         widths: of the labels, where a requirement asks for them.
         narrow: no ``row_count`` needs more than 32 bits, which this engine adds up faster.
         suppresses: classes that violate are left out, and measures of a whole table are of the others.
@@ -248,7 +248,7 @@ def _with_unions(found: Sql, models: Sequence[PrivacyModel], unions: Mapping[int
 
 
 def _within(frames: Frames, models: Sequence[PrivacyModel]) -> dict[str, Sql]:
-    """The columns that tell whole tables apart, where a requirement is on these."""
+    """The columns that distinguish whole tables, where a requirement is on these."""
     if not any(model.of_table or model.among_classes for model in models):
         return {}
     return {f"within{place}": key for place, key in enumerate(frames.within)}
@@ -315,7 +315,7 @@ def conditions(models: Sequence[PrivacyModel]) -> list[Sql]:
 
 
 def flagged_classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool = True) -> Sql:
-    """The classes with a column ``satisfied``, 1 or 0; without their keys, where nobody looks at them."""
+    """The classes with a column ``satisfied``, 1 or 0; without their keys, where no one looks at them."""
     return render(
         "evaluate/flagged",
         classes=classes(frames, models, with_keys=with_keys),

@@ -1,7 +1,7 @@
 """Which records of a source a table's rows may stand for, and which rows each record may be: counted class by class.
 
 What (1,k)-, (k,1)-, (k,k)- and global (1,k)-anonymity are about, see
-:class:`kanon_sql.models.privacy.KKAnonymityModel`. The source and the table are read as they stand, so that whoever
+:class:`kanon_sql.models.privacy.KKAnonymityModel`. The source and the table are read as they stand, so that anyone who
 wrote the table, and however, is judged by what is in it: this verifies a release before it is published, and answers
 ``check``.
 
@@ -33,10 +33,10 @@ __all__ = ["MOST_EDGES", "MOST_PAIRS", "Consistent", "consistent_with_source"]
 
 MOST_PAIRS = 2**32
 """Different records times different rows that are compared at most: 65,536 of each. Most pairs are never looked at,
-since a record is joined with the labels that cover it, but a table may have so many."""
+since a record is joined with the labels that cover it, but a table may have this many."""
 
 MOST_EDGES = 50_000
-"""A graph of more edges is not fetched: these numbers tell nothing of anybody, but the client would have to hold it."""
+"""A graph of more edges is not fetched: its numbers tell nothing of a person, but the client would have to hold it."""
 
 
 @dataclass(frozen=True)

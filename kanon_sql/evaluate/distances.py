@@ -2,7 +2,7 @@
 
 Source: Samarati 2001, "Protecting respondents' identities in microdata release", section 4 and figure 6.
 The search counts with a folded form of it (:mod:`kanon_sql.evaluate.distance_vectors`) that never leaves the database.
-This one has a row per outlier and vector, so it is refused above a size at which nobody would read it.
+This one has a row per outlier and vector, so it is refused above a size at which no one would read it.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ class NodeStatements:
     ) -> Statement:
         """A statement over one node. Its shape is compiled once; columns and tables fill the slots.
 
-        ``beside``: so many empty columns stand before and after those of the metric.
+        ``beside``: this many empty columns stand before and after those of the metric.
         """
         keys, carried, unions = self.keys(node), self.carried(node, metric), self._unions(node)
         compiler = self._workspace.compiler
@@ -335,7 +335,7 @@ class NodeStatements:
         }
 
     def aggregate_names(self, metric: Metric, carried: int) -> list[str]:
-        """The names of a metric's aggregates over a node that carries so many columns along."""
+        """The names of a metric's aggregates over a node that carries this many columns along."""
         shape = (metric.shape, carried)
         if shape not in self._names:
             self._names[shape] = list(metric.aggregates(Sql("1 = 1"), ["z"] * (carried + len(metric.measures))))

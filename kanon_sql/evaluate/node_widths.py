@@ -46,7 +46,7 @@ def node_widths(sets: FrequencySets, node: Node) -> LabelWidths:
 
 
 def width_slots(sets: FrequencySets, count: int) -> LabelWidths:
-    """The same of any node with so many columns between level 0 and their top; :func:`width_fills` fills the slots."""
+    """The same of a node with N columns between level 0 and their top; :func:`width_fills` fills the slots."""
     sizes = [
         render(
             "frequency/sizes",

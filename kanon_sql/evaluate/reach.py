@@ -69,6 +69,6 @@ def out_of_reach(
 
 def _sizes(workspace: Workspace, sets: FrequencySets, attribute: str) -> dict[int, int]:
     """How many values of an attribute are held by how many rows or persons."""
-    most = isqrt(2 * sets.rows) + 1  # so many different sizes add up to more rows than there are
+    most = isqrt(2 * sets.rows) + 1  # this many different sizes add up to more rows than there are
     found = workspace.fetch("evaluate/source_counts", most, table=sets.references[attribute])
     return {int(size): int(count) for size, count in found}

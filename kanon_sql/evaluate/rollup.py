@@ -61,7 +61,7 @@ class Coverings:
     Args:
         first: the sets that cover every node.
         labels: per quasi-identifier and level, how many generalized values occur.
-        set_rows: making a set costs so many vectors besides those that it is made of.
+        set_rows: making a set costs this many vectors besides those that it is made of.
 
     Attributes:
         first: the sets that cover every node.
@@ -91,7 +91,7 @@ class Coverings:
         Args:
             nodes: a number for each -> the node.
             most: the most rows of sets that answer several nodes in one GROUP BY.
-            branch_rows: a branch of a statement costs about as much as joining a node to so many rows.
+            branch_rows: a branch of a statement costs about as much as joining a node to this many rows.
         """
         groups: dict[Covering, dict[int, Node]] = {}
         for number, node in nodes.items():

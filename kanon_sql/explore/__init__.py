@@ -2,7 +2,7 @@
 
 A small server (Starlette, uvicorn) shows forms and what the verbs answer: it has no logic of its own, and every figure
 on the page is one that the command line prints. One thread owns the connection and works on one thing at a time; the
-frequency sets are kept while the page is open, so that moving a control reads no source. Nobody but who has the
+frequency sets are kept while the page is open, so that moving a control reads no source. No user but who has the
 address that was printed gets a word of it (``guard``), nothing is written unless that was allowed, and no value of a
 small class is in an answer unless that was asked for.
 """

@@ -30,11 +30,11 @@ class Access:
 
     @property
     def address(self) -> str:
-        """What opens the page next. A browser sends nobody what follows the ``#``."""
+        """What opens the page next. A browser sends no server what follows the ``#``."""
         return f"http://{self._host}/#token={self._token}"
 
     def enter(self, token: str) -> str | None:
-        """A key for who has the token, which is spent by that; None for anybody else."""
+        """A key for who has the token, which is spent by that; None for any other user."""
         if not secrets.compare_digest(token.encode(), self._token.encode()):
             return None
         self._token = secrets.token_urlsafe(24)

@@ -52,7 +52,7 @@ class Asking:
         return job
 
     def _supersede(self, visit: Visit) -> None:
-        """Nobody waits any more for what the controls said before."""
+        """No user waits any more for what the controls said before."""
         if visit.latest is not None and not visit.latest.answer.done():
             self._work.stop(visit.latest)
         visit.latest = None

@@ -18,7 +18,7 @@ from kanon_sql.explore.visits import Visit
 __all__ = ["Buttons"]
 
 MOST_TYPED = 20
-"""So many values are previewed at a time."""
+"""This many values are previewed at a time."""
 
 
 class Buttons(Asking):
@@ -88,7 +88,7 @@ class Buttons(Asking):
         return await self._soon(visit, self._begin(visit, asked, lambda found: shown.certified(found, start)))
 
     async def preview(self, request: Request) -> Response:
-        """The labels that a hierarchy makes of values that somebody typed."""
+        """The labels that a hierarchy makes of values that a user typed."""
         visit, form = self._visit(request), await form_of(request)
         column = form.get("column", "")
         name = _column(visit, column)
@@ -145,7 +145,7 @@ def _below(start: Path, given: str) -> Path:
 
     Args:
         start: where the server was started.
-        given: what somebody typed.
+        given: what a user typed.
 
     Raises:
         SpecError: it is empty, no name of a directory, or elsewhere.

@@ -253,7 +253,7 @@ def _parsed(text: str, where: str) -> Any:
 
 
 _LONGEST = 5_000
-"""Characters of YAML: reading takes its time, in which nobody else is answered."""
+"""Characters of YAML: reading takes its time, in which no other user is answered."""
 
 
 def _at(items: Sequence[Any], place: str) -> Any:

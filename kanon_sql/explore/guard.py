@@ -2,10 +2,10 @@
 
 Browsers keep cookies for all ports of a machine: a page of another user of this machine, on another port, would be
 sent them, and could replay them. So there is no cookie. The printed address holds a token behind its ``#``, which
-browsers send nobody. The page's script changes it for a key (``access``), once, and keeps that in the tab's own store,
-which belongs to this port. It adds the key to each request as a header, and names the page, which is the key's alone
-(``visits``): both are checked. Without a key there are the page's empty frame, its script, its style and pages of the
-documentation; no word of the data.
+browsers send to no server. The page's script changes it for a key (``access``), once, and keeps that in the tab's own
+store, which belongs to this port. It adds the key to each request as a header, and names the page, which is the key's
+alone (``visits``): both are checked. Without a key there are the page's empty frame, its script, its style and pages
+of the documentation; no word of the data.
 
 More doors stand before that, each enough against another page. The socket listens on this machine alone. A request
 must name the server as it was printed (``Host``), so that a name that was pointed at this machine after it was looked
@@ -68,7 +68,7 @@ class Guard:
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
-            return  # no websocket is open to anybody
+            return  # no websocket is open to any user
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":

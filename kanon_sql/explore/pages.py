@@ -114,7 +114,7 @@ class _Pages(Buttons):
         return await self._soon(visit, visit.latest)
 
     async def controls(self, request: Request) -> Response:
-        """The form anew: requirements were added, or levels have names now."""
+        """The form again: requirements were added, or levels have names now."""
         return HTMLResponse(shown.controlled(self._visit(request)))
 
     async def nodes(self, request: Request) -> Response:

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 SHOWN = 12
-"""So many values of the source are previewed, where they may be shown."""
+"""This many values of the source are previewed, where they may be shown."""
 
 CURVE = (2, 3, 5, 10, 20, 50, 100)
 """The k that the curve is drawn over."""
@@ -121,7 +121,7 @@ def certified(spec: Spec, directory: Path, by: str | None) -> Callable[[Tools], 
     Args:
         spec: the spec that the release was published by.
         directory: where to write it.
-        by: who certifies; None for nobody by name.
+        by: who certifies; None to name no one.
     """
     from kanon_sql.verbs.certify import certify
 
@@ -154,7 +154,7 @@ def drafted(table: str) -> Callable[[Tools], Drafted]:
 
 
 def with_roles(table: str, roles: Mapping[str, Sequence[str]], k: int) -> Callable[[Tools], str]:
-    """The spec that ``init`` writes once somebody said what each column is.
+    """The spec that ``init`` writes once a user said what each column is.
 
     Args:
         table: its name, or a file's.
@@ -176,7 +176,7 @@ def previewed(spec: Spec, column: str, values: Sequence[str] | None) -> Callable
     Args:
         spec: it has the hierarchy.
         column: whose it is.
-        values: what somebody typed, and the source is not read; None for the values of the source that most rows have.
+        values: what a user typed, and the source is not read; None for the values of the source that most rows have.
     """
     from kanon_sql.verbs.hierarchy import hierarchy
 

@@ -147,7 +147,7 @@ def _listen(port: int | None) -> socket.socket:
 
 
 def _shown(address: str) -> Path | None:
-    """Open the address in the browser; it stands in a file that nobody else can read, not in a list of processes."""
+    """Open the address in the browser; it stands in a file that no other user can read, not in a list of processes."""
     text = f'<!DOCTYPE html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">'
     with suppress(OSError, webbrowser.Error):
         descriptor, name = tempfile.mkstemp(".html", "kanon-sql-")  # with mode 0600

@@ -65,10 +65,10 @@ __all__ = [
 ]
 
 LISTED = 200
-"""So many nodes of a height are listed, those first that satisfy, and the best of them."""
+"""This many nodes of a height are listed, those first that satisfy, and the best of them."""
 
 WORST = 8
-"""So many labels that lose the largest share of their rows."""
+"""This many labels that lose the largest share of their rows."""
 
 ROLES = {
     "left_out": "not released",
@@ -295,19 +295,19 @@ def _in_short(spec: Spec) -> str:
 
 
 def begun(visit: Visit) -> str:
-    """That there is a spec now: the page is to be opened anew."""
+    """That there is a spec now: the page is to be opened again."""
     return _rendered("begun", visit=visit)
 
 
 def previewed(result: HierarchyResult) -> str:
-    """The labels of values that somebody typed."""
+    """The labels of values that a user typed."""
     (item,) = result.hierarchies
     rows = [labels for labels, _ in item.examples]
     return _rendered("preview", item=item, rows=rows)
 
 
 def certified(found: Certificate, start: Path) -> str:
-    """A certificate: what is claimed, and how anybody verifies it.
+    """A certificate: what is claimed, and how any user verifies it.
 
     Args:
         found: the certificate.

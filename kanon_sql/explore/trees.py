@@ -1,7 +1,7 @@
 """The tree of a column's hierarchy, for a page to rebuild it: out of the spec, or out of the values of the table.
 
 What the spec holds is shown, as its controls show it. What only the table holds is asked for where ``--reveal`` allows
-it. The tree that somebody makes comes back as any other hierarchy does, and the spec's own checks judge it.
+it. The tree that a user makes comes back as any other hierarchy does, and the spec's own checks judge it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kanon_sql.verbs.result import Cost
 __all__ = ["MOST_LABELS", "Drawn", "Taken", "can_be_drawn", "tree_of_rows", "tree_of_spec", "tree_of_table"]
 
 MOST_LABELS = 400
-"""A tree with more is not drawn: nobody would move so many by hand."""
+"""A tree with more is not drawn: no user would move this many by hand."""
 
 _DRAWN = ("tree", "prefix", "file", "table", "sql", "value")
 """Hierarchies of texts. Those of numbers, dates and points are made of widths and parts, which trees would lose."""

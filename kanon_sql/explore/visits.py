@@ -1,4 +1,4 @@
-"""The pages that somebody has open: what each asks about, and what it was told. At most so many; the oldest goes."""
+"""The pages that a user has open: what each asks about, and what it was told. At most this many; the oldest goes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 __all__ = ["MOST_VISITS", "Drafted", "Settings", "Visit", "Visits"]
 
 MOST_VISITS = 8
-"""So many pages at a time keep frequency sets."""
+"""This many pages at a time keep frequency sets."""
 
 MOST_JOBS = 16
-"""So many answers of a visit wait to be fetched."""
+"""This many answers of a visit wait to be fetched."""
 
 MOST_RESULTS = 24
-"""So many specs of a visit, and what was answered to them."""
+"""This many specs of a visit, and what was answered to them."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The one thread that owns the connection: what pages ask is done in turn, with progress, and can be stopped.
 
-A visit is a page somebody opened. Each has frequency sets of its own, which are kept until it ends, or until the source
-is to be read again. When the database goes away, they go with it, and the next question connects anew.
+A visit is a page a user opened. Each has frequency sets of its own, which are kept until it ends, or until the source
+is to be read again. When the database goes away, they go with it, and the next question connects again.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Tools:
     Attributes:
         engine: the connection.
         kept: the visit's frequency sets.
-        budget: ends a search early where somebody stops it.
+        budget: ends a search early where a user stops it.
         report: told each stage in words.
     """
 

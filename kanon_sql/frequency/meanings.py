@@ -59,7 +59,7 @@ def classes_of(
         spec: the quasi-identifiers.
         table: the table, raw or generalized.
         columns: its columns by name.
-        lookups: of everybody whom classes may stand for.
+        lookups: of every person that classes may stand for.
         raw: the table holds values, and a cell stands for the value that it is, also where it looks like a label of
             others or like a mask.
 
@@ -112,7 +112,7 @@ def vectors_of(
 
     Raises:
         SpecError: the table lacks a quasi-identifier.
-        UnsupportedError: values of a column are not all of one kind, or cannot be told apart.
+        UnsupportedError: values of a column are not all of one kind, or cannot be distinguished.
     """
     missing = [name for name in spec.quasi_identifiers if name not in columns]
     if missing:
@@ -148,7 +148,7 @@ def _labels(workspace: Workspace, lookup: Lookup, highest: int) -> Relation:
 
 
 def _everybody(workspace: Workspace, lookups: Sequence[Lookup], labels: Sequence[Relation]) -> list[Sql]:
-    """Per quasi-identifier the labels that stand for everybody, as a list in SQL: its top, and the mask of a row.
+    """Per quasi-identifier the labels that stand for every person, as a list in SQL: its top, and the mask of a row.
 
     An asterisk below the top is a value or a group, and a mask could not be told from it. One statement for all
     hierarchies.

@@ -93,8 +93,8 @@ def _columns(
 def refuse_outside(workspace: Workspace, spec: Spec, raw: Relation, population: str | None = None) -> None:
     """Refuse a table with rows that have no point inside the bounds, where the spec does not leave them out.
 
-    No row of a release stands for whoever is outside, and everybody may know that: a population must not hold them,
-    since the top of a column would be taken to stand for them too.
+    No row of a release stands for anyone who is outside, and every reader may know that: a population must not hold
+    them, since the top of a column would be taken to stand for them too.
 
     Args:
         workspace: where.

@@ -51,7 +51,7 @@ class Population:
         return self._table(workspace, "frequency/population/rows", what)
 
     def persons(self, workspace: Workspace, what: str) -> Relation:
-        """Its different vectors by person (the column ``person``), without the rows of nobody."""
+        """Its different vectors by person (the column ``person``), without rows that have no person."""
         return self._table(workspace, "frequency/population/by_person", what, person=self.person)
 
     def _table(self, workspace: Workspace, template: str, what: str, **context: Sql | None) -> Relation:

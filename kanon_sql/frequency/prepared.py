@@ -31,7 +31,7 @@ __all__ = [
 
 
 REMEMBERED = 32
-"""Under so many lists of requirements answers are remembered; the oldest go first."""
+"""Under this many lists of requirements answers are remembered; the oldest go first."""
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ class FrequencySets:
             sizes: what they count, added up; a person who has several vectors may be in several classes.
 
         Raises:
-            InternalError: somebody was not judged.
+            InternalError: a person was not judged.
         """
         refuse_incomplete(statement, rows, self.kept_rows)
         if self.kept_persons is not None:
@@ -119,7 +119,8 @@ def build_frequency_sets(
 
     Raises:
         HierarchyError, SpecError: a hierarchy does not fit the data.
-        UnsupportedError: a column's values are not all of one kind, or a requirement cannot judge rows of nobody.
+        UnsupportedError: a column's values are not all of one kind, or a requirement cannot judge rows without a
+            person.
     """
     raw = read_source(workspace, spec, models, columns, sensitive)
     workspace.report("building the hierarchies' lookup tables", None)
@@ -234,7 +235,7 @@ class _Encoder:
         return self._written(f"values{index}", columns=[column], sensitive=sensitive)
 
     def population(self, index: int, people: Relation) -> Relation:
-        """Of a population's vectors; whoever has NULL there is one of those behind the top."""
+        """Of a population's vectors; anyone who has NULL there is one of those behind the top."""
         return self._written(
             f"present{index}", raw=people, counting="rows", of_population=self.raw.counting, skip_nulls=False,
             grouped=False,

@@ -1,4 +1,4 @@
-"""Tables that are matched with others: who gets lost in a join looks like who matches nobody, and must stop the run."""
+"""Tables that are matched with others: rows that a join drops look like rows without a match, and must stop the run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Side", "refuse_lost", "refuse_lost_rows"]
 class Side:
     """A table whose vectors are matched with those of others.
 
-    That a row matches nobody is a result. That its own values are not found is a defect: so each value is looked up
+    That a row matches no person is a result. That its own values are not found is a defect: so each value is looked up
     among the different values of its own column, and the rows whose values are all found are the rows of the table.
 
     Attributes:

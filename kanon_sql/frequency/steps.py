@@ -4,7 +4,7 @@ A sample is a filter and coding an expression per column, so the source becomes 
 that query: classes are made of it, the release is written from it, and requirements compare with it.
 
 Who is drawn is decided by SHA-256 over a key and the value that is drawn (:meth:`kanon_sql.sql.Dialect.draw`): without
-the key nobody can tell who is in the sample, and with it every engine draws the same.
+the key no reader can tell who is in the sample, and with it every engine draws the same.
 """
 
 from __future__ import annotations

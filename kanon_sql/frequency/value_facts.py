@@ -121,7 +121,7 @@ class ValueFacts:
         return missing
 
     def refuse_absent(self, missing: int) -> None:
-        """Refuse values to protect that occur nowhere: misspelt, they would not be protected, and nobody would know.
+        """Refuse values to protect that occur nowhere: misspelt, they would not be protected, and no one would know.
 
         Raises:
             SpecError: there are such values; it counts them.
@@ -147,8 +147,8 @@ def value_facts_of(models: Sequence[PrivacyModel], column: Column) -> ValueFacts
     """The facts that some models ask of an attribute, all but its hierarchy.
 
     Raises:
-        SpecError: ranks are asked of a column whose values have no order that means something, or wishes of one
-            that does not hold whole numbers.
+        SpecError: ranks are asked of a column whose values have no order that means something, or the k of each row of
+            one that does not hold whole numbers.
     """
     own = [model for model in models if model.attribute == column.name]
     if any(model.spans for model in own):

@@ -87,7 +87,7 @@ class Codes:
         return len(self._used)
 
     def masks(self, node: Node) -> list[int]:
-        """Per word, the bits that a node's classes are told apart by."""
+        """Per word, the bits that a node's classes are distinguished by."""
         masks = [0] * self.words
         for own, level in zip(self._places, node, strict=True):
             if level < len(own):

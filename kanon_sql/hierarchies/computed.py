@@ -1,7 +1,7 @@
 """Columns beside the labels of a quasi-identifier that say in numbers or dates what the label says.
 
 One definition serves who writes them and who reads them. A value is made of the label's text alone, so that rows with
-one label have one value, and equality of labels is equality of all columns of a quasi-identifier. Whoever judges a
+one label have one value, and equality of labels is equality of all columns of a quasi-identifier. Anyone who judges a
 table sees that this is so, by one GROUP BY, before classes are made of labels (:func:`refuse_split_labels`).
 """
 
@@ -25,7 +25,8 @@ def computed_value(
     """What a label says, as a number or a date.
 
     Whole numbers stay whole where all ends of intervals are; a value that is released as itself then ends before the
-    next one, ``[34, 35)``, and begins and ends with itself otherwise. A label of everybody and NULL have neither end.
+    next one, ``[34, 35)``, and begins and ends with itself otherwise. A label of every person and NULL have neither
+    end.
 
     Args:
         column: where the label begins, ends, or has its middle.
@@ -59,7 +60,7 @@ def refuse_untrue_columns(
         table: the written table.
 
     Raises:
-        VerificationError: it does not; whoever wrote it drops it.
+        VerificationError: it does not; its writer drops it.
     """
     for column in computed:
         label = Sql(f"checked.{identifier(column.of)}")
@@ -85,7 +86,7 @@ def refuse_split_labels(
     table: Relation,
     shown: str,
 ) -> None:
-    """Refuse a table whose rows have one label and can be told apart by what stands beside it.
+    """Refuse a table whose rows have one label and can be distinguished by what stands beside it.
 
     Args:
         workspace: where.
@@ -107,7 +108,7 @@ def refuse_split_labels(
 def split_labels(
     workspace: Workspace, computed: Sequence[ComputedColumn], columns: Mapping[str, Column], table: Relation
 ) -> Iterator[tuple[str, list[str], int]]:
-    """Quasi-identifiers whose labels have rows that can be told apart by what stands beside, one statement for each.
+    """Quasi-identifiers whose labels have rows that can be distinguished by what stands beside, one statement for each.
 
     Args:
         workspace: where.

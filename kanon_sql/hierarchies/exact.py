@@ -2,7 +2,7 @@
 
 Most engines make sure of that; SQLite stores what it is given. There a text in a column of
 integers would become 0 in arithmetic, and a blob may look like a text: the label would be
-wrong, and nobody would be told. So such values are counted, in the database, before labels
+wrong, and no one would be told. So such values are counted, in the database, before labels
 are made.
 """
 
@@ -52,7 +52,7 @@ def refuse_blank_ends(workspace: Workspace, table: Relation, texts: Iterable[Sql
 MOST_FORMS = 100
 
 MOST_BRANCHES = 100
-"""So many columns are looked at one by one; SQLite takes no more than 500 branches in a statement."""
+"""This many columns are looked at one by one; SQLite takes no more than 500 branches in a statement."""
 
 _NO_LABEL = ("blob", "text with a zero byte")
 """Forms that text functions cut or misread; as values that are only compared they are fine."""

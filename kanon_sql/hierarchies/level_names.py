@@ -34,7 +34,7 @@ RANGES = (AS_IN_SOURCE, "ranges of the classes", WITHHELD)
 """The levels of a column that is released as ranges of its values."""
 
 LABELS = 3
-"""So many labels of a tree name a level."""
+"""This many labels of a tree name a level."""
 
 LONGEST = 40
 """Characters of a label or an expression that are shown."""

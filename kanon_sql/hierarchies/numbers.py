@@ -9,10 +9,10 @@ from kanon_sql.sql import Sql, render
 __all__ = ["exact_range", "number_text", "whole_units"]
 
 _DIGITS = 15
-"""Numbers of so many digits are different binary fractions of eight bytes, and read back from them."""
+"""Numbers of this many digits are different binary fractions of eight bytes, and read back from them."""
 
 _WHOLE_DIGITS = 17
-"""Whole numbers of so many digits can be added and multiplied by 10 in 64 bits."""
+"""Whole numbers of this many digits can be added and multiplied by 10 in 64 bits."""
 
 
 def exact_range(digits: int, kind: str) -> int:
@@ -39,5 +39,5 @@ def whole_units(value: Sql, digits: int, kind: str) -> Sql:
 
 
 def number_text(units: Sql, digits: int) -> Sql:
-    """The text of the number that so many units of 10^-digits are."""
+    """The text of the number that this many units of 10^-digits are."""
     return render("hierarchies/levels/number", scaled=units, digits=digits, unit=Decimal(1).scaleb(-digits))

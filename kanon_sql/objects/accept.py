@@ -66,5 +66,5 @@ def _refuse_unread(verb: str, spec: object) -> None:
 
 
 def is_engine(given: object) -> bool:
-    """Whether it is an engine, of ours or of somebody else's."""
+    """Whether it is an engine, of ours or from outside."""
     return all(hasattr(given, name) for name in ("capabilities", "dialect", "meter", "fetch"))

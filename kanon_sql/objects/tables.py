@@ -273,7 +273,7 @@ class _InSpark:
         return Source(table=(self.named(SOURCE, given),))
 
     def named(self, name: str, given: Any) -> str:
-        """A view whose name nobody else has."""
+        """A view whose name no other user has."""
         if table_kind(given) != "spark" or given.sparkSession is not self._session:
             raise UnsupportedError(
                 f"{name}: cannot read {shown_kind(given)} beside a DataFrame of Spark; give one of its SparkSession"

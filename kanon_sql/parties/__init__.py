@@ -2,7 +2,8 @@
 
 Every party has an engine of its own, and its rows stay there. What crosses are tokens, which are keyed hashes, with
 counts; the mediator, which is the process that runs the protocol, pools them and answers the search. Each message is
-metered in a transcript. The protocols, what everybody learns, and what is not protected stand in the how-to on parties.
+metered in a transcript. The protocols, what every party learns, and what is not protected stand in the how-to on
+parties.
 """
 
 from __future__ import annotations

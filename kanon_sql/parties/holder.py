@@ -1,4 +1,4 @@
-"""One party of a vertically split table: some columns of everybody, under a key that all parties have."""
+"""One party of a vertically split table: some columns of every person, under a key that all parties have."""
 
 from __future__ import annotations
 

@@ -75,8 +75,8 @@ class Classes:
     """The classes of a node, by tokens.
 
     Attributes:
-        sizes: class -> rows; of classes that satisfy at least so many as they need.
-        values: sensitive attribute -> class -> different values, at least so many as they need.
+        sizes: class -> rows; of classes that satisfy at least as many as they need.
+        values: sensitive attribute -> class -> different values, at least as many as they need.
     """
 
     sizes: Sizes
@@ -145,7 +145,7 @@ class PooledEvaluator:
         return Lattice(tuple(limit.minimum_level for limit in limits), top)
 
     def question(self) -> Question:
-        """What a strategy may know before it asks; how many labels occur is known to nobody."""
+        """What a strategy may know before it asks; how many labels occur is known to no party."""
         bounds = Bounds(self.metric, self.counts)
         return Question(
             lattice=self.lattice,

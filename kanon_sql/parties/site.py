@@ -52,7 +52,7 @@ class Site:
         Args:
             node: the levels.
             key: what tokens are made with; the same for all parties, and another one for every question.
-            most: rows beyond so many are not told; None to tell all.
+            most: rows beyond this many are not told; None to tell all.
 
         Raises:
             UnsupportedError, InternalError: as :meth:`send`.
@@ -67,7 +67,7 @@ class Site:
             node: the levels.
             key: that of the classes; a value's token is made of the class as well, so that no two classes share one.
             attribute: the sensitive attribute.
-            most: of more different values in a class so many are told; None to tell all.
+            most: of more different values in a class this many are told; None to tell all.
         """
         dialect = self.workspace.dialect
         tables, fills, context = self._parts(node, key)

@@ -1,4 +1,4 @@
-"""A vertically split table: every party has columns of its own, of everybody whose key it has. Search, join, verify.
+"""A vertically split table: every party has columns of its own, of every person whose key it has. Search, join, verify.
 
 After Jiang, Clifton, "A secure distributed framework for achieving k-anonymity", 2006, where two sites generalize each
 its own columns, test by encrypted keys whether every class of the joined table has at least k rows, and generalize
@@ -140,7 +140,7 @@ class Vertical:
 
 
 class _Joined:
-    """The persons whom every party has, by tokens.
+    """The persons that every party has, by tokens.
 
     Args:
         spec: names the quasi-identifiers.

@@ -27,13 +27,13 @@ __all__ = ["NUMBERS", "MaskedColumn", "MaskedTable", "masked", "moments_of"]
 NUMBERS = ("integer", "decimal", "float")
 
 QUANTILES = 4096
-"""Equally likely values of the noise: the middles of so many slices of a normal distribution."""
+"""Equally likely values of the noise: the middles of this many slices of a normal distribution."""
 
 LARGEST = 10**15
 """Numbers are masked exactly up to here, in units of their last digit."""
 
 FEWEST = 10
-"""Noise is made for columns with so many values; of fewer, a standard deviation says nothing."""
+"""Noise is made for columns with this many values; of fewer, a standard deviation says nothing."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def masked(workspace: Workspace, spec: PerturbSpec) -> MaskedTable:
     """The source's rows with their untrue values beside the true ones.
 
     Raises:
-        SpecError: columns are not there or do not fit their method, the key does not tell rows apart, or a value is in
+        SpecError: columns are not there or do not fit their method, the key does not distinguish rows, or a value is in
             no row of a matrix.
         UnsupportedError: there are no scratch tables, or values are too large.
     """

@@ -2,7 +2,8 @@
 
 The database makes the cells: a key per row holds the bits of its finest cell and slice, and a coarser one is a mask
 over them, so that no geometry is needed. Grids are tried one after the other, on what no finer grid could release; what
-is written is verified by its labels alone, and movements (LBQIDs) by what everybody's rows of them are released with.
+is written is verified by its labels alone, and movements (LBQIDs) by what every person's rows of them are released
+with.
 """
 
 from __future__ import annotations

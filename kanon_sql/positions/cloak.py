@@ -27,10 +27,10 @@ WORTH_DIVIDING = 0.75
 """Points are divided where at most this share of them can be finer: dividing reads and writes them once more."""
 
 NEARLY_ALL = 0.98
-"""Where so many points can be finer, the next grid is not asked: it would hardly tell more."""
+"""Where this many points can be finer, the next grid is not asked: it would hardly tell more."""
 
 CROWDED = 4
-"""Cells that hold so many times the points that they need people, in the mean, are taken to have enough."""
+"""Cells that hold this many times the points that they need people, in the mean, are taken to have enough."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class Placed:
 
     Attributes:
         grid: the grid.
-        cells: its cells with enough people, and the largest wish that each fulfils where rows have wishes of their
+        cells: its cells with enough people, and the largest k that each meets where rows have a k of their
             own; a scratch table. A point has the cell of the first grid, in their order, with one for it.
         count: how many cells these are. All cells of all grids are numbered, in this order.
-        people: how many people were counted in each of them, all together: about so many rows are released with them.
+        people: how many people were counted in each of them, all together: about this many rows are released with them.
     """
 
     grid: Grid
@@ -157,7 +157,7 @@ class _Climb:
         return finest, points, counted
 
     def _is_crowded(self, grid: Grid, size: int) -> bool:
-        """Whether a grid's cells hold so many points in the mean that it is not worth asking which have enough.
+        """Whether a grid's cells hold enough points in the mean that it is not worth asking which have enough.
 
         Some cell has, since not all of them hold fewer points than the mean.
         """

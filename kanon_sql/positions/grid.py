@@ -73,7 +73,7 @@ class Grid:
 
     Attributes:
         number: its place in the order in which grids are tried, from 1.
-        mask: the bits of a key that tell its cells apart.
+        mask: the bits of a key that distinguish its cells.
         most_cells: how many cells it has, empty ones among them; None with a time, whose slices are not numbered.
         x_cells: how many finest cells one of its cells is wide.
         y_cells: how many it is high.

@@ -57,8 +57,8 @@ def points(workspace: Workspace, spec: CloakSpec) -> Points:
         spec: names the columns, and says which cells and slices there are.
 
     Raises:
-        SpecError: a column is not there or does not fit, nobody knows whose a row is, or rows lie outside of the bounds
-            and are to be refused.
+        SpecError: a column is not there or does not fit, it is not known whose a row is, or rows lie outside of the
+            bounds and are to be refused.
     """
     columns = _columns(workspace, spec)
     layout = Layout.of(spec)

@@ -1,7 +1,7 @@
 """Historical k-anonymity: whose rows show an LBQID must share them with k people (Bettini, Wang and Jajodia 2005).
 
 A person matches an LBQID if their whole exact history does, with what is left out of the release. What a reader may
-then link are the rows that this person's part of the pattern is released with. Somebody else's history is consistent
+then link are the rows that this person's part of the pattern is released with. Another person's history is consistent
 with these if it has a row with each of their labels: that is stricter than the paper, where being in the cell is
 enough.
 """
@@ -28,7 +28,7 @@ class History:
         name: the LBQID's.
         matching: people whose history matches it, with at least one of their rows of it released.
         exposed: of these, those whose rows too few people have.
-        fewest: the fewest people whose histories are consistent with the rows of one of them; None where nobody
+        fewest: the fewest people whose histories are consistent with the rows of one of them; None where no person
             matches.
     """
 

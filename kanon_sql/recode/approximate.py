@@ -5,7 +5,7 @@ times the lowest one. Here the cost of a release is, summed over rows and column
 the steps of its label above the lowest level allowed, as a share of all that there are to the top; in the others 1
 where it is suppressed. The distance of two vectors is what a row loses by the lowest labels that they have in common.
 
-The optimum may give rows of the same vector to several classes, so a method gives each part so many of them. What is
+The optimum may give rows of the same vector to several classes, so a method gives each part this many of them. What is
 asked must be class sizes in rows, so that it does not matter which ones go where.
 """
 
@@ -136,7 +136,7 @@ def _levels(low: int, top: int, cells: bool) -> tuple[int, ...]:
 
 
 def _parted(state: Partitions, parts: Sequence[Part]) -> Relation:
-    """Every vector's rows in their parts: slices of them, each so many after the first ones."""
+    """Every vector's rows in their parts: slices of them, each this many after the first ones."""
     taken: dict[int, int] = {}
     rows = []
     for number, part in enumerate(parts, 1):

@@ -39,7 +39,7 @@ class Step:
 
     Attributes:
         values: the set.
-        taken: of each of them so many persons.
+        taken: of each of them this many persons.
     """
 
     values: tuple[int, ...]
@@ -61,7 +61,7 @@ def balanced(available: Mapping[int, int], missing: Mapping[int, int], m: int) -
         m: how many different values a class has at least.
 
     Returns:
-        How many of each value; None where the persons left would not be m-eligible, whoever is taken.
+        How many of each value; None where the persons left would not be m-eligible, no matter who is taken.
     """
     persons = sum(available.values())
     most = {value: min(count, missing.get(value, 0)) for value, count in available.items()}

@@ -256,7 +256,7 @@ class _Suppressing:
 
 
 def caps_of(spec: Spec, rows: int) -> list[int]:
-    """Per quasi-identifier, how many of its cells may be suppressed, of so many rows of a source."""
+    """Per quasi-identifier, how many of its cells may be suppressed, of this many rows of a source."""
     caps = spec.recoding.caps or {}
     return [floor(Decimal(str(caps.get(name, 1))) * rows) for name in spec.quasi_identifiers]
 

@@ -1,8 +1,9 @@
 """The O(k log k) approximation of optimal k-anonymity by a greedy cover, for suppressed cells.
 
 As in Meyerson and Williams, "On the Complexity of Optimal k-Anonymity", 2004, rows are covered by balls of at least k
-rows, a ball costs its radius, and the one is taken next that costs least for each row that it covers anew. What is a
-set, and what becomes of the sets, differs, and is proven here; a class is one of the optimum, of 2k - 1 rows at most.
+rows, a ball costs its radius, and the one is taken next that costs least for each row that it covers for the first
+time. What is a set, and what becomes of the sets, differs, and is proven here; a class is one of the optimum, of 2k -
+1 rows at most.
 
 Sets. A set has a centre that is uncovered, and a radius within which there are k rows. It covers the centre and the
 nearest uncovered vectors within it, until they have 2k - 1 rows; its price is its radius over the rows that are

@@ -125,7 +125,7 @@ def bound_kind(column: Column, is_open: bool) -> BoundKind:
 
 
 def order_kind(column: Column, is_open: bool) -> str:
-    """What values of an ordered column are compared as, for whoever applies the cuts to another column."""
+    """What values of an ordered column are compared as, for anyone who applies the cuts to another column."""
     if not is_open:
         return "rows of a hierarchy"
     if column.labels is not None:  # the places of labels are kept, so these must stay what and where they are

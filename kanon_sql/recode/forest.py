@@ -45,7 +45,7 @@ def most_rounds(k: int) -> int:
 
 
 def most_statements(k: int, light: int) -> int:
-    """No forest over so many vectors of fewer than k rows takes more statements for its rounds."""
+    """No forest over this many vectors of fewer than k rows takes more statements for its rounds."""
     return most_rounds(k) * (5 + 3 * (1 + ceil(log2(max(1, light)))))
 
 

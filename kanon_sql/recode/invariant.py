@@ -3,7 +3,7 @@
 After the algorithm of Xiao and Tao ("m-Invariance", SIGMOD 2007, section 5). A bucket has one set of sensitive values,
 the signature of all classes that it will be divided into:
 
-    division    whoever was released before is in the bucket of their signature
+    division    anyone who was released before is in the bucket of their signature
     balancing   each value of a bucket gets as many rows as the most frequent one: new persons, or else counterfeits
     assignment  the new persons who are left fill buckets of at least m values each, known or new
     split       a bucket is halved, the same rows of each value on either side, until a class has one row of each value
@@ -13,7 +13,7 @@ out how many persons go where. Persons stand in the order of their quasi-identif
 and that every engine does alike. A round of the split divides all buckets at once.
 
 Decided here: buckets with fewer values are balanced first; a bucket is divided in the column where both halves are
-narrowest; and for its label, a counterfeit takes the quasi-identifiers of a person nearby, so that nobody's exact
+narrowest; and for its label, a counterfeit takes the quasi-identifiers of a person nearby, so that no person's exact
 values are published because the others of a class are counterfeits.
 """
 
@@ -60,8 +60,8 @@ class InvariantClasses:
         rows: rows of the source, all of which are released.
         old: persons among them who were released before.
         count, smallest, largest: classes, and their rows.
-        counterfeits: rows of nobody.
-        by_counterfeits: how many classes have so many of them.
+        counterfeits: rows without a person.
+        by_counterfeits: how many classes have this many of them.
         signatures: different sets of sensitive values.
         rounds: of the split.
         mean_loss: the mean loss of a cell of a person, columns weighted as the spec says.

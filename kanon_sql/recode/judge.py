@@ -81,7 +81,7 @@ class Judge:
         Args:
             what: what to call the table of the verdicts.
             grouped: a table, or a query in parentheses, of ``vector``, the keys and what vectors count.
-            keys: the columns that tell the groups apart.
+            keys: the columns that distinguish the groups.
             tables: slot -> the scratch table that it stands for in ``grouped``.
             largest: also the size of the largest vector of each group, where sizes decide everything.
 
@@ -104,7 +104,7 @@ class Judge:
 
         Args:
             grouped: a table, or a query in parentheses, of ``vector``, the keys and what vectors count.
-            keys: the columns that tell the groups apart.
+            keys: the columns that distinguish the groups.
             carried: of which each group's least is wanted as ``z0``: ``vector``, or the negative of its size.
         """
         frames = self._over(

@@ -82,7 +82,7 @@ class Microaggregated(Recoded):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The recoding as it stands in results and manifests; what columns of numbers lose is told apart."""
+        """The recoding as it stands in results and manifests; what columns of numbers lose is distinguished."""
         found, asked = super().to_dict(), self.spec.recoding.aggregates
         weights = {lookup.name: lookup.quasi_identifier.weight for lookup in self.sets.lookups}
         weights = weights if any(weights[name] for name in self.squares_lost) else dict.fromkeys(weights, 1.0)
@@ -157,7 +157,7 @@ def recoded_by_aggregates(given: Prepared, spec: Spec, budget: Budget) -> Nothin
 def _may_slice(spec: Spec) -> bool:
     """Whether it does not matter which of alike rows go where: k-anonymity of rows is all that is asked.
 
-    A cut that is kept says of every value where it goes, and alike rows may wish for different k.
+    A cut that is kept says of every value where it goes, and alike rows may have a different k.
     """
     return spec.recoding.keep is None and spec.asks_for_rows_alone
 

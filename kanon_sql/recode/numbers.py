@@ -30,7 +30,7 @@ LARGEST_FLOAT = 2.0**50
 """What a floating-point number may be in these units, so that it reads back as the same whole number."""
 
 GAINS = 1e12
-"""How many different gains of cuts are told apart."""
+"""How many different gains of cuts are distinguished."""
 
 FIRST_DAY, DAYS_AFTER = -719_162, 2_932_897
 """The first day of the year 1, and the one after the last of 9999, from the first of 1970: what all calendars write."""

@@ -3,7 +3,7 @@
 A partition's label of a column is the lowest one that all of its vectors have in common. Partitions with the same
 labels are one class. The same text may stand at two levels of a hierarchy for different values ("other", a top that is
 called like a value): then only the highest of these labels is released, and what has a lower one takes the next label
-above it that is clear, so that whoever reads a label knows what it stands for.
+above it that is clear, so that anyone who reads a label knows what it stands for.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Mapped:
         columns: per quasi-identifier.
         vectors: every vector, suppressed ones too.
         ranges: by its number, every quasi-identifier whose labels are ranges.
-        slices: ``classed`` has slices of the rows of a vector: each so many, after the first ``first_row`` of them.
+        slices: ``classed`` has slices of the rows of a vector: each this many, after the first ``first_row`` of them.
         suppressed: per quasi-identifier, where the top says that a cell is suppressed; empty where it is a label.
         aggregated: by its number, every quasi-identifier whose label is a number of its class.
         cuts: what the classes were divided by, where that is to be kept; None else.

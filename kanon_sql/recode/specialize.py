@@ -31,7 +31,7 @@ STATEMENTS_FOR_RANGES = 6
 """No round takes more besides, where columns are released as ranges."""
 
 PRECISION = 1e9
-"""How many different gains of children are told apart."""
+"""How many different gains of children are distinguished."""
 
 _CHILD = ("part", "attribute", "child_level", "child")
 _POOL = ("part", "attribute")

@@ -13,7 +13,7 @@ The information that a step tells does not depend on other columns, so it is cou
 parent; bottom-up ends as soon as all classes satisfy, and what can be specialized again then is.
 
 A column that is released as ranges begins with one interval of all its values. Its steps are splits of an interval in
-two, which are found anew in each round (continuous attributes of Fung, Wang, Yu 2005, section 4): the best place of
+two, which are found again in each round (continuous attributes of Fung, Wang, Yu 2005, section 4): the best place of
 each part of the interval's rows is offered.
 """
 
@@ -54,7 +54,7 @@ PRECISION = 1e12
 """What all detail of all rows is worth where steps are compared by it, in whole numbers."""
 
 BITS = 1e3
-"""How many steps between two billionths of a bit are told apart once they are divided by a loss of anonymity."""
+"""How many steps between two billionths of a bit are distinguished once they are divided by a loss of anonymity."""
 
 TOP, BOTTOM = "top", "bottom"
 """Where it begins: with the highest labels allowed, or with the lowest."""

@@ -35,16 +35,16 @@ NODES = 384
 """The most nodes that are swept, of few vectors."""
 
 PAIRS = 36_000_000
-"""A vector is compared with as many nodes as make so many pairs of both: of 254,633 vectors with 141 nodes."""
+"""A vector is compared with as many nodes as make this many pairs of both: of 254,633 vectors with 141 nodes."""
 
 FEWEST_NODES = 96
-"""So many are worth it, whatever the number of vectors: what they lose is within a twentieth of what 384 do."""
+"""This many are worth it, whatever the number of vectors: what they lose is within a twentieth of what 384 do."""
 
 BATCH = 48
 """How many nodes vectors choose among in one step."""
 
 LITTLE = 20
-"""A step that closes less than one of so many open vectors is the last of its batch: more gain less than they cost."""
+"""A step that closes less than one of N open vectors is the last of its batch: more gain less than they cost."""
 
 STEPS_A_BATCH = 16
 """No batch takes more steps: what it would still close, the next ones may."""
@@ -90,7 +90,7 @@ def prices_of(state: Partitions) -> Prices:
 
 
 def most_nodes(vectors: int) -> int:
-    """How many learned nodes are swept, of so many vectors."""
+    """How many learned nodes are swept, of this many vectors."""
     return max(FEWEST_NODES, min(NODES, PAIRS // max(1, vectors)))
 
 

@@ -1,7 +1,7 @@
 """Change a published release in its place, in one transaction, where the engine has those.
 
 The table stays, so that rows which are out need not be written again. Its mark becomes that of the run which changed
-it, the manifest has a row of that run, and the state is changed with both: whoever is cut off has changed nothing.
+it, the manifest has a row of that run, and the state is changed with both: a run that is cut off has changed nothing.
 """
 
 from __future__ import annotations

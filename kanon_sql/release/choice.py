@@ -101,7 +101,7 @@ class Choice:
         return examine(workspace, subject, self.models)
 
     def _consistent(self, workspace: Workspace, table: Relation, columns: Mapping[str, Column]) -> dict[str, Sql]:
-        """What its rows and the records of the source have of each other, read anew from both, if that is asked for."""
+        """What its rows and the records of the source have of each other, read again from both, if asked for."""
         apart = workspace.apart("consistency_")
         found = consistent_with_source(apart, self.spec, self.models, table, columns, self.columns)
         return {frame: item.frame for frame, item in found.items()}

@@ -2,7 +2,7 @@
 
 Levels nest, so that a class which stands becomes a part of one class, and a reader who has both versions learns of no
 row more than the finer one said. What stands is judged at these levels nevertheless where persons have several rows: a
-value that some have in one class, and the others in another, is everybody's in the union of both.
+value that some have in one class, and the others in another, is every person's in the union of both.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Rows that leave a release that grows, so that no reader can tell which of them had to.
 
-Whoever subtracts a version from the one before sees what has gone. So rows go by classes of the batch that they were
-released in, since that is what a reader can tell apart: k of a class at least, of which some had to and others were
-drawn, and k or nobody stay. Where values are protected or persons have several rows, the class of the batch goes
+Anyone who subtracts a version from the one before sees what has gone. So rows go by classes of the batch that they were
+released in, since that is what a reader can distinguish: k of a class at least, of which some had to and others were
+drawn, and k or none stay. Where values are protected or persons have several rows, the class of the batch goes
 whole. What has gone is never released again, although the source may still have it.
 
 A state knows rows by their values alone. Where equal rows were released in several batches, which of them has left
@@ -79,7 +79,7 @@ class Departures:
         return target
 
     def take_out(self, release: Relation, doomed: Relation) -> None:
-        """Take the rows out of the release in its place, and see that k or nobody stays of each class."""
+        """Take the rows out of the release in its place, and see that k or none stays of each class."""
         workspace = self.workspace
         workspace.execute(
             "release/state/take_out", release=release, doomed=doomed, row_id=workspace.capabilities.row_id

@@ -193,9 +193,9 @@ def coarsened(spec: Spec, entries: Sequence[Entry]) -> Spec:
     """The spec with every quasi-identifier at or above the lowest level that was released of it.
 
     At that very level the joint classes are those of the new release itself, but for suppressed rows and attributes
-    that only earlier releases have. So the search sees them. A level above tells nobody less of the rows that are out
-    at the lower one; but rows that the earlier releases left out are a joint class with those of their kind alone, and
-    at a higher level there are more of these. What the search finds is compared like any other release.
+    that only earlier releases have. So the search sees them. A level above tells no reader less of the rows that are
+    out at the lower one; but rows that the earlier releases left out are a joint class with those of their kind alone,
+    and at a higher level there are more of these. What the search finds is compared like any other release.
 
     Raises:
         SpecError: the spec's own limits are below that level.
@@ -225,8 +225,8 @@ def compared(found: Chosen, written: Written, entries: Sequence[Entry], *, refus
         found: the search and its node; its lookup tables are still there.
         written: the release, not yet published.
         entries: the earlier releases.
-        refused: the search was held at their levels, or above, and so many nodes were compared there before; None where
-            it was not.
+        refused: the search was held at their levels, or above, and this many nodes were compared there before; None
+            where it was not.
     """
     spec = found.spec
     assert spec.ledger is not None

@@ -13,8 +13,8 @@ SHA-256: by that a later run knows what it may replace. A process may be killed 
 
 Runs that publish in one directory wait for each other, where the operating system can lock a directory; there alone it
 is sure that what a run left is of a dead one, and is removed. The hidden file is in a directory of its own that its
-owner alone can open, from before it is there: what is not verified is nobody's else to read, however the engine makes
-files. Under the release's name it has the mode that it was made with, or that of the file it replaces.
+owner alone can open, from before it is there: what is not verified is for no other user to read, however the engine
+makes files. Under the release's name it has the mode that it was made with, or that of the file it replaces.
 """
 
 from __future__ import annotations

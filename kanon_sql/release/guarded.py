@@ -1,4 +1,4 @@
-"""A release that is a view: the rows are generalized and suppressed whenever somebody reads them.
+"""A release that is a view: the rows are generalized and suppressed whenever a user reads them.
 
     query     one read of the source, labels as expressions, windows over the classes, and a condition on each
     verify    its rows are written into a table of the session and examined as any release
@@ -6,7 +6,7 @@
 
 What is counted and what is shown are the same rows of one read, so that the view satisfies its requirements at each
 instant, whatever other sessions write meanwhile. It depends on the source alone. Its text holds the mark of the run
-that created it, by which a later run knows what it may replace: a comment would survive a text that somebody replaces.
+that created it, by which a later run knows what it may replace: a comment would survive a text that a user replaces.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _query(workspace: Workspace, choice: Choice, unit: str | None) -> Statement:
             continue
         outputs.append({"name": name, "column": f"o{number}"})
         others.append({"name": f"o{number}", "value": item["value"]})
-        if columns[name].kind != "ambiguous":  # its text does not tell its values apart, so it cannot order them
+        if columns[name].kind != "ambiguous":  # its text does not distinguish its values, so it cannot order them
             others.append({"name": f"e{number}", "value": exact_value(columns[name], source)})
             order.append(f"e{number}")
             if workspace.dialect.sorts_prefixes and columns[name].kind in _TEXTS:

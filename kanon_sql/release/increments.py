@@ -44,7 +44,7 @@ class Day:
     Attributes:
         table: them, under the source's names.
         rows: those among them that were not known, and those that are held.
-        person: the column of the persons where some are replaced by nobody; else None.
+        person: the column of the persons where some are replaced by no person; else None.
         held: how many rows are held besides, since whose they are is known.
     """
 
@@ -73,7 +73,7 @@ def kept_columns(spec: Spec, columns: Mapping[str, Column]) -> tuple[str, ...]:
     """The source's columns that a state keeps, in the source's order.
 
     Raises:
-        UnsupportedError: values of one of them cannot be told apart, or grouped.
+        UnsupportedError: values of one of them cannot be distinguished, or grouped.
     """
     named = {*spec.quasi_identifiers, *spec.sensitive, *spec.keep, *([] if spec.unit is None else [spec.unit])}
     for name in named & set(columns):

@@ -1,8 +1,8 @@
 """m-invariant releases: written and verified, and the history that the next one is held to.
 
 The history is a table beside the releases with a row per row of a class: the class, the number of its set of values
-(its signature), the person, and the sensitive value. Whoever was ever released is in it once, in the class of their
-last release; a class stays as long as somebody is in it. So a history is m-unique itself, and a release can be compared
+(its signature), the person, and the sensitive value. Anyone who was ever released is in it once, in the class of their
+last release; a class stays as long as a person is in it. So a history is m-unique itself, and a release can be compared
 with it as with an earlier version of the table. It is as sensitive as the source.
 
 It is published before the release is. Whatever happens in between, later releases are held to more than was published,
@@ -131,8 +131,8 @@ def invariant_release(
         found: the classes.
 
     Raises:
-        VerificationError: the written table is not what the classes say, or does not hold everybody with a true label
-            and their value; it was dropped.
+        VerificationError: the written table is not what the classes say, or does not hold every person with a true
+            label and their value; it was dropped.
     """
     assert spec.release is not None
     with staged(workspace, spec.release) as target:
@@ -178,7 +178,7 @@ def _verify(
     released: InvariantRelease,
     names: Sequence[str],
 ) -> None:
-    """See that the written table holds what the internal one does, and that this is true of everybody."""
+    """See that the written table holds what the internal one does, and that this is true of every person."""
     written, internal = workspace.columns(released.table), released.columns
     if list(written) != list(names):
         raise VerificationError("verification: the written table does not have the promised columns; it was dropped")
@@ -273,7 +273,7 @@ def extended_history(
         released: the release.
 
     Raises:
-        VerificationError: somebody is missing in it.
+        VerificationError: a person is missing in it.
     """
     named = _named(spec, requirement)
     assert named.release is not None

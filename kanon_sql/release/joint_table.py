@@ -9,14 +9,14 @@ hierarchy that is the finest common refinement: per attribute, the lower of both
 satisfy a requirement when J does: every joint class does, as far as the attribute it looks at is shown.
 
 Why that is enough. Each Ri is a projection of J: it leaves columns of J out, and the rows that Ri does not show. So
-whatever somebody concludes from all releases can be concluded from J, and J is itself a release that satisfies the
+whatever an attacker concludes from all releases can be concluded from J, and J is itself a release that satisfies the
 requirement. In particular nothing is assumed about how rows of two releases can be linked: J links them all
-perfectly, by their kept and sensitive columns or otherwise. Who knows somebody's quasi-identifiers knows their joint
+perfectly, by their kept and sensitive columns or otherwise. Who knows a person's quasi-identifiers knows their joint
 class and no more. (Sweeney 2002, k-anonymity: a model for protecting privacy, section 4.2, asks that all released
 attributes become quasi-identifiers of later releases. That forbids linking; this rule permits it where it
 does no harm.)
 
-Suppression. A class is suppressed as a whole, so who knows somebody's quasi-identifiers knows whether they are in a
+Suppression. A class is suppressed as a whole, so who knows a person's quasi-identifiers knows whether they are in a
 release. The rows of a class of R2 that R1 suppressed are what is left of the class when R1's rows are taken away:
 they are a joint class. Rows that no release shows are in no class.
 

@@ -3,7 +3,7 @@
 Such a table is published as a release is, after it: under a scratch name first, with a mark of its own and a row in the
 manifest, replaced by a later run and by nothing else. It holds the labels of the released classes, their levels and an
 order of the classes; no count of rows, and no value that the release does not show. Its manifest says by which
-hierarchies these labels were made, so that nobody takes them for others. Where classes were divided by the order of
+hierarchies these labels were made, so that no one takes them for others. Where classes were divided by the order of
 values, it holds the cuts instead, and with them values of the source.
 """
 

@@ -246,7 +246,7 @@ class Addition:
     def take_turn(self, workspace: Workspace) -> None:
         """Wait for any other release that is being entered, inside a transaction.
 
-        One row of the ledger is deleted and written anew by everybody: a second transaction waits here or fails.
+        One row of the ledger is deleted and written again by every run: a second transaction waits here or fails.
 
         Raises:
             DatabaseError: another release was entered since the ledger was read.

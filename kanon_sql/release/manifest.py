@@ -130,7 +130,7 @@ def recorded_state(workspace: Workspace, table: Relation, release_name: str, run
 
 
 def is_untrue(engine: Engine, parts: tuple[str, ...]) -> bool:
-    """Whether a table's own mark says that its values are untrue. Whoever may read the table may read its mark."""
+    """Whether a table's own mark says that its values are untrue. Anyone who may read the table may read its mark."""
     run_id = engine.mark(parts)
     return run_id is not None and marks_untrue(run_id)
 

@@ -19,7 +19,7 @@ process may be killed between any two of these statements of run R, which publis
 
 Step 4 is one statement where the engine has one. Where it is two renames, a kill between them leaves no N: clean puts
 the old release back, and drops it only where something stands under N. The manifest's row comes first and is settled
-last, so that whatever the ledger or a name says of R, the manifest says that R is not done. Nobody takes a pending run
+last, so that whatever the ledger or a name says of R, the manifest says that R is not done. No run takes a pending run
 for published who has not seen its mark under its name.
 
 An error or Ctrl-C goes the same way, and undoes it: the scratch table is dropped first, so that a rename that is still
@@ -171,7 +171,7 @@ def _place(engine: Engine, name: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 def _replaced(workspace: Workspace, spec: Origin, written: Relation, replacing: tuple[str | None] | None) -> str | None:
-    """The run whose release has to make room. Asked once more: anybody may have used the name since the run began.
+    """The run whose release has to make room. Asked once more: any user may have used the name since the run began.
 
     Raises:
         SpecError: something else stands there now, or the earlier release is where the new one would not be.

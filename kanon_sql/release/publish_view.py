@@ -103,7 +103,7 @@ def publish_view(workspace: Workspace, choice: Choice, manifest: Mapping[str, An
 
 
 def _examine(workspace: Workspace, choice: Choice) -> None:
-    """See that the view stands under its name for everybody, and shows what was promised."""
+    """See that the view stands under its name for every user, and shows what was promised."""
     assert choice.spec.release is not None
     if workspace.engine.view_mark(choice.spec.release) != workspace.run_id:
         raise SpecError(

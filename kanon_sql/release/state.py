@@ -1,4 +1,4 @@
-"""The state of a release that grows: what later refreshes need to know, in a schema that nobody else may read.
+"""The state of a release that grows: what later refreshes need to know, in a schema that no other user may read.
 
     kanon_sql_state        one row per run whose release has a state: levels, watermark, batches taken, counts
     kanon_RUN_published    every vector of values that was released, its labels, its batch, and in how many rows
@@ -115,7 +115,7 @@ def registry(schema: tuple[str, ...]) -> Relation:
 
 
 def open_state_schema(workspace: Workspace, schema: tuple[str, ...]) -> None:
-    """Make the schema of a state and its record unless they are there, and see that nobody else may read them.
+    """Make the schema of a state and its record unless they are there, and see that no other user may read them.
 
     Raises:
         SpecError: others may read it.
@@ -132,7 +132,7 @@ def open_state_schema(workspace: Workspace, schema: tuple[str, ...]) -> None:
     table = registry(schema)
     if not engine.shared(table.parts):
         if (sql := dialect.create_schema(schema)) is not None:
-            with suppress(DatabaseError):  # it may be there, made by somebody who may
+            with suppress(DatabaseError):  # it may be there, made by a user who may
                 workspace.run(Statement("release/state/schema", sql, quoted=dialect.quoted))
         workspace.create_shared("release/manifest/create", table)
     if query is None:
@@ -180,7 +180,7 @@ def state_of(workspace: Workspace, schema: tuple[str, ...], release: tuple[str, 
 
 
 def refuse_growing(workspace: Workspace, spec: Spec, run_id: str | None) -> None:
-    """Refuse to put a release made anew in the place of one that grows, whatever the spec says of its state.
+    """Refuse to put a release made again in the place of one that grows, whatever the spec says of its state.
 
     Args:
         workspace: where.

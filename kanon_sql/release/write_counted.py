@@ -5,7 +5,7 @@ a frequency set holds all there is to release, and the source need not be read a
 a recoding.
 
     blocks    the rows to release, each once, with how often it is to be written; in random order
-    repeat    the release: the row of each block so many times
+    repeat    the release: the row of each block this many times
 
 Equal rows lie together in the release, so its order tells no more than its rows do: blocks are grouped by released
 values alone and shuffled. Grouped any finer, a block would show which rows of a class share their exact values.
@@ -24,7 +24,7 @@ from kanon_sql.sql import PORTABLE, Relation, Sql
 __all__ = ["write_repeated", "write_repeated_classes"]
 
 BLOCK = 1_000
-"""The most copies of a row in one block: engines may make a list of so many numbers."""
+"""The most copies of a row in one block: engines may make a list of this many numbers."""
 
 
 def write_repeated(
@@ -128,7 +128,7 @@ def _write(
     counted: str,
     context: Mapping[str, object],
 ) -> None:
-    """Write the rows of blocks, each so many times.
+    """Write the rows of blocks, each this many times.
 
     Args:
         workspace: where.

@@ -39,7 +39,7 @@ class Labelled:
         labels: the quasi-identifiers, as they are released.
         values: quasi-identifier -> the column with its values.
         finer: quasi-identifier -> the column with its labels one level finer, where there is such a level.
-        unit: the column that tells persons apart; None to count rows.
+        unit: the column that identifies persons; None to count rows.
     """
 
     table: Relation

@@ -19,7 +19,7 @@ _PARTS = {"release": "The release", "optimality": "Optimality", "provenance": "P
 
 
 def certificate_text(found: Certificate) -> RenderableType:
-    """What was proven, what was not, and how anybody checks it."""
+    """What was proven, what was not, and how any user checks it."""
     parts: list[RenderableType] = [
         Text(f"{found.verdict.upper()}  {shown(found.message)}", "bold green" if found.passed else "bold red"),
         Text(),

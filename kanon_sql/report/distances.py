@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_COLUMNS", "distance_vectors"]
 
 MOST_COLUMNS = 8
-"""A matrix of so many outliers is shown as a table; a larger one has no place in a terminal."""
+"""A matrix of this many outliers is shown as a table; a larger one has no place in a terminal."""
 
 
 def distance_vectors(found: Distances) -> RenderableType:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["risk_text"]
 
 LISTED = 5
-"""Combinations of more than one column that are listed, those that tell most records apart."""
+"""Combinations of more than one column that are listed, those that distinguish most records."""
 
 
 def risk_text(result: RiskResult) -> RenderableType:

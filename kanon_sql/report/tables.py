@@ -26,7 +26,7 @@ LEFT_OUT = "x"
 
 
 def tabulation_text(result: Tabulation) -> RenderableType:
-    """The verdict, and the table as everybody may see it."""
+    """The verdict, and the table as every reader may see it."""
     parts: list[RenderableType] = [verdict(result.passed, result.message), Text(), facts(_summary(result))]
     if result.table:
         parts += section("Table", _table(result))

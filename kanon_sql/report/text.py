@@ -36,7 +36,7 @@ METRICS = {
 """What each quality metric says, in a few words. Lower is better for all of them."""
 
 LISTED = 60
-"""A lattice of so many nodes is listed node by node."""
+"""A lattice of this many nodes is listed node by node."""
 
 _ACHIEVED = {
     "alpha": "alpha = {}",
@@ -247,7 +247,7 @@ def _differential_privacy(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]
 
 
 def _m_invariance(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """What a release is held to by those before it, and the rows in it that are nobody's."""
+    """What a release is held to by those before it, and the rows in it that are of no person."""
     yield "history", found["history"]
     yield "invariant with", ", ".join(found["earlier"]) or "no earlier release"
     persons = found["persons"]

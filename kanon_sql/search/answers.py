@@ -20,10 +20,10 @@ from kanon_sql.search.tags import BATCH, FEW, ask, can_win, holds, measure, roun
 __all__ = ["NODES_PER_ATTRIBUTE", "Answers", "climb", "raised"]
 
 NODES_PER_ATTRIBUTE = 96
-"""A heuristic that says so asks about at most so many nodes times the number of quasi-identifiers."""
+"""A heuristic that says so asks about at most this many nodes times the number of quasi-identifiers."""
 
 _SETTLED = 32
-"""Of so many nodes that are expected to be the best, the metric is asked for in the end."""
+"""Of this many nodes that are expected to be the best, the metric is asked for in the end."""
 
 
 def climb(lattice: Lattice, cost: Callable[[Node, int], Any]) -> Iterator[Node]:

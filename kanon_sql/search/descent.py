@@ -24,10 +24,10 @@ from kanon_sql.search.lattice import Lattice, Node
 __all__ = ["descend", "finished", "projections", "walked"]
 
 _PAIRED = 8
-"""Where no step helps, so many of the best are tried two by two."""
+"""Where no step helps, this many of the best are tried two by two."""
 
 _REACH = 3
-"""An attribute may go up or down by so many levels at once, or to its lowest or highest one."""
+"""An attribute may go up or down by this many levels at once, or to its lowest or highest one."""
 
 
 def _changed(node: Node, levels: Mapping[int, int]) -> Node:

@@ -16,7 +16,7 @@ from kanon_sql.search.lattice import Node
 __all__ = ["Progress", "Search", "Stopped"]
 
 _FEW = 8
-"""A stopped search without any metric asks for those of so many nodes."""
+"""A stopped search without any metric asks for those of this many nodes."""
 
 
 class Stopped(Exception):
@@ -29,7 +29,7 @@ class Progress:
 
     Attributes:
         evaluated: distinct nodes asked about.
-        left: at most so many more will be; None where the strategy does not know.
+        left: at most this many more will be; None where the strategy does not know.
         best: the lowest metric of a satisfying node so far.
     """
 

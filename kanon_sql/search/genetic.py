@@ -27,9 +27,9 @@ __all__ = ["genetic"]
 _POPULATION = 32
 _GENERATIONS = 20
 _PATIENCE = 5
-"""End after so many generations without a better node."""
+"""End after this many generations without a better node."""
 _TRIES = 8
-"""Breed so many children per one that is wanted before the generation stays smaller."""
+"""Breed this many children per one that is wanted before the generation stays smaller."""
 
 
 def genetic(question: Question, seed: int = 0) -> Strategy:

@@ -37,7 +37,7 @@ _ROUNDS = 8
 """The least number of rounds; more attributes give more."""
 
 _LOOKED_AT = 16
-"""A round looks at the neighbours of so many nodes at most; where all of them have none left, the search ends."""
+"""A round looks at the neighbours of this many nodes at most; where all of them have none left, the search ends."""
 
 
 def greedy(question: Question) -> Strategy:

@@ -42,7 +42,7 @@ __all__ = ["incognito"]
 _PROBES = 8
 
 FAMILIES = 32
-"""So many subsets are searched together with a super-root each: that many frequency sets exist at a time."""
+"""This many subsets are searched together with a super-root each: that many frequency sets exist at a time."""
 
 MOST_SUBSETS = 4096
 """The most frequency sets of a cube: those of 12 quasi-identifiers."""

@@ -36,10 +36,10 @@ _SAME = 1e-12
 """Relative difference below which two metrics count as equal."""
 
 MOST_SPANS = 50_000
-"""So many spans are asked about before the best partition so far has to do."""
+"""This many spans are asked about before the best partition so far has to do."""
 
 _CLIMB = 10
-"""So many spans are looked at between two climbs."""
+"""This many spans are looked at between two climbs."""
 
 _AGAIN = 0.25
 """Try the cuts of a span again if so large a share of them was just decided; else divide it in two."""

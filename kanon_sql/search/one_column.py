@@ -23,7 +23,7 @@ from kanon_sql.search.tags import BATCH, ask
 __all__ = ["MOST_WAYS", "best_places"]
 
 MOST_WAYS = 5_000_000
-"""So many ways with a number of suppressed rows each are compared in memory."""
+"""This many ways with a number of suppressed rows each are compared in memory."""
 
 _REPORTS = 8
 """So often a partition is asked about on the way that could be released if the search had to end there."""

@@ -33,11 +33,11 @@ BATCH = 64
 """The most nodes in one question: one generated query answers them together."""
 
 FEW = 4
-"""So many nodes are asked for verdict and metric at once, even if the metric costs more than the verdict;
-and so many metrics are asked for at a time: each answer may spare the others."""
+"""This many nodes are asked for verdict and metric at once, even if the metric costs more than the verdict;
+and this many metrics are asked for at a time: each answer may spare the others."""
 
 FEW_WIDELY = 16
-"""So many metrics are asked for at a time where a question costs far more than a node in it."""
+"""This many metrics are asked for at a time where a question costs far more than a node in it."""
 
 _SLACK = 1e-9
 """Relative difference below which a bound and a metric count as equal: they are sums of

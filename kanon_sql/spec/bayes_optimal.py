@@ -32,8 +32,8 @@ class BayesOptimalRequirement(Requirement):
         attribute: the sensitive attribute.
         background: the table of what the attacker knows beforehand; None for the source itself.
         weight: its column of weights or probabilities; None where each of its rows counts alike.
-        delta: a positive disclosure is a belief above 1 - delta in somebody's value, where it was not before.
-        epsilon: a negative disclosure is a belief below epsilon in a value that somebody may have, where it was not.
+        delta: a positive disclosure is a belief above 1 - delta in a person's value, where it was not before.
+        epsilon: a negative disclosure is a belief below epsilon in a value that a person may have, where it was not.
         theta: the most that any belief may change.
     """
 

@@ -62,11 +62,11 @@ class Dominance(Part):
 
 
 class PriorPosterior(Part):
-    """The pq rule: what anybody knows of a contribution within q percent must not become known within p percent.
+    """The pq rule: what any reader knows of a contribution within q percent must not become known within p percent.
 
     Attributes:
         p: percent within which a contribution must not be estimated from the table.
-        q: percent within which everybody is taken to know every contribution beforehand.
+        q: percent within which every reader is taken to know every contribution beforehand.
     """
 
     expected: ClassVar[str] = "{p: 10, q: 50}"
@@ -89,11 +89,11 @@ class Rules(Part):
     Attributes:
         threshold: the least number of contributors (persons, or rows without a unit) of a cell that is not empty.
         dominance: the (n,k) rule, for tables of sums.
-        p_percent: the second largest contributor must not be able to estimate the largest within so many percent, for
+        p_percent: the second largest contributor must not be able to estimate the largest within this many percent, for
             tables of sums.
         pq: the prior-posterior rule, for tables of sums.
         margin_difference: how many contributors of each margin must be outside of each of its cells, at the least: with
-            1, no cell has everybody of its row or column, whose category would be known (group disclosure).
+            1, no cell has every contributor of its row or column, whose category would be known (group disclosure).
         population: the least estimate of a cell, for tables of estimates.
     """
 
@@ -151,13 +151,13 @@ _TAKEN_BY = {
 
 
 class Protection(Part):
-    """How the values of sensitive cells are kept from everybody.
+    """How the values of sensitive cells are kept from every reader.
 
     Attributes:
         method: ``suppression`` leaves sensitive cells out and as many others as it takes; the roundings change cells
             to multiples of a base; ``collapsing`` combines categories by their hierarchies until no cell is sensitive.
         width: for suppression of counts: how far apart the least and the largest possible value of a sensitive cell
-            must be; one less than the threshold by default, so that nobody can tell that it is below.
+            must be; one less than the threshold by default, so that no reader can tell that it is below.
         percent: for suppression of sums: how far from the value, in percent of it, both bounds must be where only the
             threshold makes the cell sensitive.
         base: for the roundings: what the published values are multiples of.

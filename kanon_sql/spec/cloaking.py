@@ -32,12 +32,12 @@ MOST_GRIDS = 200
 
 
 class Wish(Part):
-    """How many people each row is to be cloaked among: a number for all, or a column of wishes.
+    """How many people each row is to be cloaked among: a number for all, or a column with the k of each row.
 
     Attributes:
         k: people for every row; None with a column.
-        column: the column of whole numbers with the k that each row wishes for.
-        default: what a row without a wish (NULL) wishes for.
+        column: the column of whole numbers with the k of each row.
+        default: the k of a row without one (NULL).
     """
 
     expected: ClassVar[str] = "a whole number of at least 2, or {column: wanted_k, default: 5}"
@@ -77,7 +77,7 @@ class Wish(Part):
         return str(self.k) if self.column is None else f"{self.column} ({self.default} where NULL)"
 
     def to_dict(self) -> int | dict[str, Any]:
-        """JSON that reads back as this wish."""
+        """JSON that reads back as this k."""
         return self.k if self.k is not None else {"column": self.column, "default": self.default}
 
 
@@ -252,7 +252,7 @@ class CloakSpec(Filed):
     def redacted(self) -> dict[str, Any]:
         """Return what :meth:`to_dict` does for a manifest: no literals of SQL, no passwords, no pattern of movement.
 
-        Where and when somebody goes by is what a pattern says, so that only its name is left.
+        Where and when a person goes by is what a pattern says, so that only its name is left.
         """
         return {**self.to_dict(), "source": redacted_source(self.source), "lbqids": sorted(self.lbqids)}
 

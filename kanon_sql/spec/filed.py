@@ -125,7 +125,7 @@ class Filed(Displayed, Part):
     @property
     @abstractmethod
     def hash(self) -> str:
-        """SHA-256 (hex) of what tells specs apart."""
+        """SHA-256 (hex) of what distinguishes specs."""
 
     def __eq__(self, other: object) -> bool:
         """Two specs are equal when they say the same, wherever their files are."""

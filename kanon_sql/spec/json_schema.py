@@ -1,4 +1,4 @@
-"""The JSON Schema of a spec, for editors and for whoever writes specs by program."""
+"""The JSON Schema of a spec, for editors and for anyone who writes specs by program."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ class EpsilonPrivacyRequirement(Requirement):
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
-        """No class is large enough for everybody whom nothing convinces; ``any`` prior compares with no table."""
+        """No class is large enough for an attacker that nothing convinces; ``any`` prior compares with no table."""
         if value is None:
             return
         if value.prior == "any" and value.stubbornness == "infinite":

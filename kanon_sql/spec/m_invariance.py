@@ -1,8 +1,8 @@
 """m-invariance of a sequence of releases: what a spec says of it, and what it cannot stand beside.
 
 After Xiao and Tao ("m-Invariance", SIGMOD 2007): every class of a release has at least m rows, no two of them with one
-sensitive value, and whoever is released again is in a class with the same set of sensitive values. That is a property
-of a table and of all that were released before it, so a spec names where these are remembered.
+sensitive value, and anyone who is released again is in a class with the same set of sensitive values. That is a
+property of a table and of all that were released before it, so a spec names where these are remembered.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 
 CLASS_COLUMN, COUNTERFEITS_COLUMN = "class_number", "counterfeits"
 """What an m-invariant release has besides the columns of the spec, as the paper publishes it: the number of a row's
-class, and how many rows of the class are nobody's."""
+class, and how many rows of the class are no person's."""
 
 SIGNATURE_COLUMN = "signature"
 """What a history has besides the class, the person and the sensitive value: the number of the class's set of values."""

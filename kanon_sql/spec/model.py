@@ -199,7 +199,7 @@ class Spec(Filed):
 
     @classmethod
     def written(cls, value: Any) -> Any:
-        """A release that is a file or a view has a field of its own: nobody takes its path for a table's name."""
+        """A release that is a file or a view has a field of its own: no one takes its path for a table's name."""
         return apart(value)
 
     # --- What the keys say together ---
@@ -357,7 +357,7 @@ class Spec(Filed):
 
     @property
     def asks_for_rows_alone(self) -> bool:
-        """Whether privacy asks for classes of so many rows, and nothing else: then alike rows may go anywhere."""
+        """Whether privacy asks for classes of this many rows, and nothing else: then alike rows may go anywhere."""
         sizes = all(isinstance(item, KAnonymityRequirement) and item.k is not None for item in self.privacy)
         return sizes and self.unit is None
 

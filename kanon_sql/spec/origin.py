@@ -23,7 +23,7 @@ class Origin(Protocol):
 
     @property
     def hash(self) -> str:
-        """What tells specs apart."""
+        """What distinguishes specs."""
 
     def resolve(self, path: str | Path) -> Path:
         """A path of the spec; relative paths are relative to its file."""

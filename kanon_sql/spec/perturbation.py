@@ -38,7 +38,7 @@ _NEVER = (
 
 
 class Linkage(Part):
-    """How the risk is measured: whoever knows true values looks for the released row that is nearest to them.
+    """How the risk is measured: anyone who knows true values looks for the released row that is nearest to them.
 
     Attributes:
         columns: the released columns whose true values are known; all of them by default.

@@ -35,7 +35,7 @@ def point_faults(spec: Spec) -> Iterator[Fault]:
 
 
 def _role_faults(spec: Spec, name: str, point: Point) -> Iterator[Fault]:
-    """Coordinates have no other role: whoever sees them needs no cell."""
+    """Coordinates have no other role: anyone who sees them needs no cell."""
     taken = {column.casefold(): f"under {role}" for role in _ROLES for column in getattr(spec, role)}
     if spec.unit is not None:
         taken.setdefault(spec.unit.casefold(), "the unit")

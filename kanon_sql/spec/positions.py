@@ -333,7 +333,7 @@ def _elements(value: object) -> tuple[Element, ...]:
 
 
 class Lbqid(Part):
-    """A location-based quasi-identifier: a pattern of movement that tells who somebody is (Bettini et al. 2005).
+    """A location-based quasi-identifier: a pattern of movement that tells who a person is (Bettini et al. 2005).
 
     Attributes:
         elements: what happens on a day, in this order.

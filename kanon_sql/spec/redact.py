@@ -36,7 +36,7 @@ def redact_sql(sql: str) -> str:
 
     The dialect is unknown here, so doubt is resolved by hiding more: a text in double
     quotes, which is a string in some dialects, is hidden too, and SQL whose literals cannot
-    be told apart for certain (backslashes, dollar quotes, nested comments) becomes one ``?``.
+    be distinguished for certain (backslashes, dollar quotes, nested comments) becomes one ``?``.
     """
     # Each of these reads a character once, whatever the user wrote: a bracket that is not closed goes on to the end.
     if _UNCERTAIN.search(sql) or any(map(_splits_quotes, re.findall(r"\[[^\]]*\]?", sql))):

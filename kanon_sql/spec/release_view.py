@@ -1,6 +1,6 @@
 """A release that is a guarded view: what a spec says of it, and what it cannot stand beside.
 
-The view is computed anew whenever somebody reads it, so what follows from the rows at hand is refused here: cut
+The view is computed again whenever a user reads it, so what follows from the rows at hand is refused here: cut
 domains, classes of other shapes, releases that are compared or remembered.
 """
 
@@ -51,7 +51,7 @@ class GuardedView(Part):
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
-        """Nobody gets such a view who was not told what it gives away."""
+        """No user gets such a view who was not told what it gives away."""
         if value is not None and not value.accept_sequence_risk:
             at_key = "accept_sequence_risk" in given
             yield Fault(

@@ -49,8 +49,8 @@ class KAnonymityRequirement(Requirement):
 
     Attributes:
         k: how many; None where a column says it.
-        column: a column of whole numbers: how many each row wishes for. A class is as large as its largest wish.
-        default: what a row without a wish wishes for; None without a column.
+        column: a column of whole numbers: the k of each row. A class is as large as the largest k in it.
+        default: the k of a row without one (NULL); None without a column.
         quasi_identifiers: those that classes are made by; None for all of the spec.
     """
 
@@ -74,7 +74,7 @@ class KAnonymityRequirement(Requirement):
 
     @property
     def attribute(self) -> str | None:
-        """The column of wishes; without one k-anonymity is about the quasi-identifiers only."""
+        """The column with the k of each row; without one k-anonymity is about the quasi-identifiers only."""
         return self.column
 
     @property
@@ -83,7 +83,7 @@ class KAnonymityRequirement(Requirement):
         return "column"
 
     def value_facts(self) -> Iterator[tuple[str, object]]:
-        """What a row without a wish wishes for."""
+        """The k of a row without one (NULL)."""
         if self.column is not None:
             yield "default", self.default
 

@@ -47,7 +47,7 @@ def secret_in(variable: str, where: str) -> str:
 
 
 def new_secret() -> str:
-    """A secret that nobody knows, from the operating system."""
+    """A secret that no one knows, from the operating system."""
     return secrets.token_hex(32)
 
 

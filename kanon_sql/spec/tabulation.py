@@ -25,7 +25,7 @@ from kanon_sql.spec.steps import ReleaseSteps, sample_faults, sampling_key
 __all__ = ["TableSpec"]
 
 MOST_EXPANSION = 10_000
-"""A sample is one in so many at the least, so that every engine's whole numbers hold its estimates."""
+"""A sample is one in N at the least, so that every engine's whole numbers hold its estimates."""
 
 
 class TableSpec(Filed):

@@ -25,7 +25,7 @@ class Utility(Part):
 
     Attributes:
         classify: the column that is told from the quasi-identifiers, one of sensitive or keep.
-        folds: so many times a part of the rows is held out, and told by what the others teach.
+        folds: this many times a part of the rows is held out, and told by what the others teach.
     """
 
     expected: ClassVar[str] = "{classify: diagnosis}"

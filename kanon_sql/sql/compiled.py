@@ -22,7 +22,7 @@ from jinja2.bccache import Bucket, BytecodeCache
 __all__ = ["BesideTheTemplates"]
 
 _READABLE = 0o644
-"""Whoever may read the templates may read what was made of them; a temporary file is its owner's alone."""
+"""Anyone who may read the templates may read what was made of them; a temporary file is its owner's alone."""
 
 _DAMAGED = (UnpicklingError, AttributeError, ImportError, IndexError)
 """What reading a damaged file may raise, as the documentation of pickle has it."""

@@ -1,6 +1,6 @@
 """A statement laid out in lines for who reads it: only the blanks between its words change.
 
-Writing a statement's tree anew would be shorter, and not safe: sqlglot reads some engines' own words as others that it
+Writing a statement's tree again would be shorter, and not safe: sqlglot reads some engines' own words as others that it
 takes for equal, and forgets a COLLATE of Redshift. So the words stay as they were written, and where a new line may
 stand is decided by the tokens and parentheses alone.
 """

@@ -1,7 +1,7 @@
 """Find and render the SQL templates, and refuse anything unsafe in them.
 
 Templates live in ``sql_templates/<room>/<name>.sql.j2``: inside the installed package,
-or in the checkout beside it; those of somebody else's attacks
+or in the checkout beside it; those of attacks from outside
 in directories that were added. A ``{{ value }}`` must have gone through a filter
 (``name``, ``literal``, ``relation``) or be SQL already, so that no text is ever spliced.
 What a template, a macro or a ``set`` block writes is SQL, since all that is in it was checked.

@@ -1,9 +1,9 @@
 """Tables of counts and sums (macrodata): cells, sensitive cells, and how they are protected.
 
 The database makes the cells: one pass over the source, margins by roll-up, and the rules of primary suppression, so
-that no contribution of anybody's leaves it. What follows is about cells and not about rows: secondary suppression and
-controlled rounding by linear and integer programs, and an audit which proves by other possible tables that no sensitive
-cell can be worked out from the margins. A protected table is written, verified and published as a release is.
+that no contribution of a respondent leaves it. What follows is about cells and not about rows: secondary suppression
+and controlled rounding by linear and integer programs, and an audit which proves by other possible tables that no
+sensitive cell can be worked out from the margins. A protected table is written, verified and published as a release is.
 """
 
 from __future__ import annotations

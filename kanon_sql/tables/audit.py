@@ -1,12 +1,12 @@
-"""The audit of a protected table: what everybody can work out of it about each cell (WP 22, chapter II and VI).
+"""The audit of a protected table: what every reader can work out of it about each cell (WP 22, chapter II and VI).
 
 Who reads the table knows that every margin is the sum of its cells, that no cell is negative (and that none which is
 left out is empty, since empty ones are published), and what is published of each: its value, or (where it is rounded)
 the interval that its value lies in. The least and the greatest value that a
 cell can have is found by two programs. What counts for the verdict is not the programs' word: each gives a whole table
 that agrees with everything that is published, and that table is added up again here. So a cell is called protected
-only where two such tables were seen. In tables of counts they are tables of whole numbers, as everybody knows the true
-one to be: bounds of the linear relaxation alone would promise too much in three dimensions and more.
+only where two such tables were seen. In tables of counts they are tables of whole numbers, as every reader knows the
+true one to be: bounds of the linear relaxation alone would promise too much in three dimensions and more.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def requirement_of(table: CellTable, index: int, width: int, reader: Collection[
         table: the cells.
         index: the sensitive one.
         width: of a count.
-        reader: cells that whoever reads knows; a sum is not less than the known ones in it.
+        reader: cells that anyone who reads knows; a sum is not less than the known ones in it.
     """
     cell = table.cells[index]
     if not table.sums:
@@ -106,7 +106,7 @@ class Audit:
 
     Attributes:
         table: the true one.
-        lower: what everybody knows each cell to be at least.
+        lower: what every reader knows each cell to be at least.
         upper: and at most; None for no limit.
     """
 
@@ -160,7 +160,7 @@ class Audit:
         return {index: groups[root(index)] for index in self.open}
 
     def interval(self, index: int, known: Collection[int] = ()) -> Interval:
-        """What a cell can be, for everybody or for somebody who knows some of the suppressed cells.
+        """What a cell can be, for every reader or for a reader who knows some of the suppressed cells.
 
         Args:
             index: the cell.

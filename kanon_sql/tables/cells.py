@@ -1,6 +1,6 @@
 """From the source to cells: one pass, the finest cells, their margins, and what the rules of sensitivity say of each.
 
-The rules are evaluated in the database, so that no contribution of anybody's leaves it. The client gets the cells:
+The rules are evaluated in the database, so that no contribution of a respondent leaves it. The client gets the cells:
 their labels, counts or sums, and for sums by how much a rule is violated. Counts below the threshold are among them,
 since the programs that protect them must know them; they are in no message, log or result.
 """

@@ -16,13 +16,13 @@ from kanon_sql.tables.solver import Program
 __all__ = ["Proof", "Reader", "proven"]
 
 Reader = tuple[int, ...]
-"""The cells that somebody knows beforehand: none, or those that are theirs alone."""
+"""The cells that a reader knows beforehand: none, or those that are theirs alone."""
 
 HAIR = 1e-3
 """What moving a cell costs against suppressing one, in shares of the whole requirement."""
 
 UNITS = 1_000
-"""What is asked for of a sum is so many units of the program, since solvers compare with an absolute tolerance."""
+"""What is asked for of a sum is this many units of the program, since solvers compare with an absolute tolerance."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def proven(
         audit: what is published; cells that could be suppressed besides count as suppressed.
         index: the sensitive cell.
         requirement: how far apart the tables must be in it.
-        reader: the cells that whoever reads knows beforehand.
+        reader: the cells that anyone who reads knows beforehand.
         prices: what it costs to suppress each of the cells that are not suppressed yet.
         exact: choose among these by an integer program; else by its linear relaxation.
 

@@ -23,8 +23,8 @@ class ProtectedTable:
     Attributes:
         table: the true cells.
         values: what is published of each cell; None where it is suppressed.
-        audit: what everybody knows from that.
-        intervals: what everybody can work out about each cell whose value is not published.
+        audit: what every reader knows from that.
+        intervals: what every reader can work out about each cell whose value is not published.
         proofs: sensitive cell and what a reader knows beforehand -> the two tables that show what stays open.
         failure: why nothing may be published, in words; None if it may.
         steps: for controlled rounding, by how many multiples of the base values may have been moved.

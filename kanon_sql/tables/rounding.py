@@ -5,7 +5,7 @@
     controlled     up or down so that all margins add up, as near to the values as can be (Cox 1987)
 
 The randomness is a keyed hash of the cell and its value (HMAC-SHA-256), so that every run and every engine that has the
-key rounds alike, and nobody who has not can tell which way.
+key rounds alike, and no reader who has not can tell which way.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kanon_sql.tables.structure import Cell, CellTable
 __all__ = ["Rounded", "controlled", "conventional", "randomly"]
 
 MOST_STEPS = 3
-"""Controlled rounding moves a cell by so many multiples at most, where one is not enough for the margins to add up."""
+"""Controlled rounding moves a cell by this many multiples at most, if one is not enough for the margins to add up."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _controlled(table: CellTable, base: int, steps: int) -> Sequence[int] | None
 
 
 def _around(table: CellTable, values: Sequence[int], base: int, steps: int) -> Audit:
-    """What everybody knows who knows how much a value may have been moved."""
+    """What every reader knows who knows how much a value may have been moved."""
     away = steps * base - 1
     least = 0 if table.sums else 1  # what is not rounded to 0 is listed, and so is no empty cell
     lower = [max(least if value else 0, value - away) for value in values]

@@ -98,7 +98,7 @@ class CellTable:
         return all(low[: len(high)] == high for low, high in pairs)
 
     def known_to(self, contributor: int) -> frozenset[int]:
-        """The cells that somebody is the only contributor to."""
+        """The cells that have a single contributor."""
         return self._known.get(contributor, frozenset())
 
     @cached_property
@@ -110,7 +110,7 @@ class CellTable:
         return {contributor: frozenset(cells) for contributor, cells in found.items()}
 
     def least(self, index: int, known: Collection[int]) -> int:
-        """What a sum is at least for somebody who knows some cells: the finest of them that it is the sum of."""
+        """What a sum is at least for a reader who knows some cells: the finest of them that it is the sum of."""
         return sum(self.cells[item].value for item in known if self.finest[item] and self.is_part(item, index))
 
     def adds_up(self, values: Sequence[int]) -> bool:

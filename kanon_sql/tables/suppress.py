@@ -6,7 +6,7 @@ and its successors do (Robertson 1993; Kelly, Golden, Assad 1992): a program fin
 that are suppressed already. Then every cell that was added is tried again, and published where nothing needs it. The
 pattern is good, and not always the smallest; whether it protects is for the audit to say.
 
-In tables of sums whoever is the only contributor to a suppressed cell knows that cell. So all of this holds for each of
+In tables of sums the only contributor to a suppressed cell knows that cell. So all of this holds for each of
 them as well (the singleton problem; Jewett 1993).
 """
 
@@ -62,9 +62,9 @@ def suppression(table: CellTable, width: int) -> Pattern:
 
 
 def readers(table: CellTable, suppressed: Collection[int], index: int) -> Iterator[Reader]:
-    """From whom a sensitive cell must be protected.
+    """The readers that a sensitive cell must be protected from.
 
-    Everybody, and in tables of sums whoever is the only contributor to some suppressed cells, but for the one whose own
+    Every reader, and in tables of sums the only contributor to some suppressed cells, but for the one whose own
     contribution is to be protected.
     """
     yield ()
@@ -92,7 +92,7 @@ class _Search:
     # --- More cells ---
 
     def grow(self) -> None:
-        """Suppress cells until every sensitive one is protected from everybody."""
+        """Suppress cells until every sensitive one is protected from every reader."""
         order = sorted(self.sensitive, key=lambda index: (-self.requirement(index).farthest, index))
         changed = True
         while changed and not self.failed:
@@ -118,11 +118,11 @@ class _Search:
         return proof is not None
 
     def audit(self) -> Audit:
-        """What everybody knows as the pattern stands."""
+        """What every reader knows as the pattern stands."""
         return Audit.of_suppressed(self.table, self.suppressed)
 
     def _shared(self, index: int, reader: Reader) -> Proof | None:
-        """Tables that prove it to everybody prove it to a reader whose cell is the same in them."""
+        """Tables that prove it to every reader prove it to a reader whose cell is the same in them."""
         proof = self.proofs.get((index, ()))
         return None if proof is None or proof.moved & set(reader) else proof
 

@@ -198,7 +198,7 @@ class Answers(Fixtures):
     def test_rows_are_mapped_to_persons_as_by_duckdb(
         self, with_visits: Subject, reference: Reference, engine: Engine
     ) -> None:
-        """Rows that fit nobody, that are about nobody who fits, and that fit k: a release of other rows."""
+        """Rows that fit no person, that are about no person who fits, and that fit k: a release of other rows."""
         spec = kanon_sql.Spec.from_dict({**SPEC, "quasi_identifiers": FEW, "suppression": {"limit": 0.2}})
         release = {"age": "text", "sex": "text", "illness": "text"}
         rows = [

@@ -19,7 +19,7 @@ _ILLNESSES = ["flu", "Flu", "ulcer", "asthma"]
 
 
 def _versions() -> list[list[tuple[Any, ...]]]:
-    """One row per person of the visits, and an illness for everybody; some are missing in each version."""
+    """One row per person of the visits, and an illness for every person; some are missing in each version."""
     of_person = {row[0]: row for row in visits()}
     rows = [(*row[:7], _ILLNESSES[row[0] * 7 // 3 % 4], row[8]) for row in of_person.values()]
     return [[row for row in rows if (row[0] + number) % 4] for number in range(2)]

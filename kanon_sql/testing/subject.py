@@ -71,7 +71,7 @@ class Subject(ABC):
         """Make a schema (or a database, where that is the same) and return its name parts."""
 
     def table(self, name: str | Sequence[str], columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
-        """Create a table anew.
+        """Create a table again.
 
         Args:
             name: its name, or its name parts.

@@ -69,7 +69,7 @@ class Tables(Fixtures):
 
     @pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical"])
     def test_a_distribution_that_counts_nobody(self, subject: Subject, engine: Engine, distance: str) -> None:
-        """No row of the source is anybody's: there is no distribution to be close to."""
+        """No row of the source is any person's: there is no distribution to be close to."""
         columns = {"q": "text", "s": "integer", "u": "text"}
         closeness: dict[str, Any] = {"attribute": "s", "t": 0.9, "distance": distance}
         if distance == "hierarchical":

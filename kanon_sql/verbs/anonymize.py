@@ -49,7 +49,7 @@ from kanon_sql.verbs.warnings import failed_by, refuse_to_fail, warnings_of_rele
 __all__ = ["anonymize", "released"]
 
 MOST_COMPARED = 32
-"""So many generalizations are written and compared with the earlier releases, where these are to be coarsened."""
+"""This many generalizations are written and compared with the earlier releases, where these are to be coarsened."""
 
 
 @accepts_objects
@@ -248,7 +248,7 @@ def released(
         found: the search.
         earlier: the releases of the ledger; None without a ledger.
         started: when the run began.
-        refused: the search was held at the levels of the earlier releases, or above, and so many nodes were compared
+        refused: the search was held at the levels of the earlier releases, or above, and this many nodes were compared
             there before; None where it was not.
         details: also count what a report shows.
         applied: the recoding that was applied, where none was looked for.

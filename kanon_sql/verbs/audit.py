@@ -133,7 +133,7 @@ def audit(
         attacks: names of the attacks to run; one that cannot be run is then an error. By default all run that can,
             except ``minimality``, ``downcoding`` and ``definetti``.
         count_rows: count rows although the spec names a unit.
-        reveal: show so many exposed cases per attack, with their values; 0 for none.
+        reveal: show this many exposed cases per attack, with their values; 0 for none.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
 
@@ -241,7 +241,7 @@ class _Run:
         return Target(opened.relation, opened.columns, opened.shown, parts)
 
     def _refuse_other_case(self) -> None:
-        """Tables are joined on columns of one name: whoever writes it otherwise would be attacked without the column.
+        """Tables are joined on columns of one name: one that writes it otherwise would be attacked without the column.
 
         Raises:
             SpecError: a table has a column whose name differs from ours in case alone.

@@ -16,7 +16,7 @@ from kanon_sql.spec import QuasiIdentifier, Spec
 __all__ = ["AuditOptions", "parsed_hierarchies"]
 
 MOST_EARLIER = 60
-"""Which of the releases somebody is in is told by a bit each, in a number of 64."""
+"""Which of the releases a person is in is told by a bit each, in a number of 64."""
 
 
 def parsed_hierarchies(spec: Spec, hierarchies: Mapping[str, Any]) -> dict[str, QuasiIdentifier]:

@@ -90,7 +90,7 @@ def check(
 
     Returns:
         A result with verdict ``pass`` when every class satisfies every requirement, the table has no column that
-        the spec calls an identifier, and no warning is an error. A table without rows passes, since nobody is in it.
+        the spec calls an identifier, and no warning is an error. A table without rows passes, since no person is in it.
 
     Raises:
         SpecError: the table lacks a column that is needed.
@@ -108,7 +108,7 @@ def check(
         earlier = None if republication is None else parse_table_name(republication.earlier)
         refuse_untrue(engine, asked.parts, earlier)
         spec = as_published(engine, spec, asked.parts)
-        # A table may be checked whose source nobody has; who needs it then asks for it in vain.
+        # A table may be checked whose source no one has; who needs it then asks for it in vain.
         relation = source_of(engine, spec) if spec.source.given else ""
         with open_workspace(engine, relation, report, inline=True) as workspace:
             opened = replace(open_table(engine, spec, asked.parts), shown=asked.shown)
@@ -249,12 +249,12 @@ def _missed(model: PrivacyModel, matched: Mapping[str, Matched]) -> int:
 
 
 def _with_absent(item: Achieved, absent: Mapping[str, int]) -> Achieved:
-    """With the persons whom no row stands for among what violates: they are surely absent, and in no class."""
+    """With the persons that no row stands for among what violates: they are surely absent, and in no class."""
     return replace(item, violating_classes=item.violating_classes + absent.get(item.model.label, 0))
 
 
 def _with_persons(item: Achieved, beliefs: Mapping[str, Beliefs]) -> Achieved:
-    """With the beliefs that were compared, and the persons whom they expose, beside the classes that they are in."""
+    """With the beliefs that were compared, and the persons that they expose, beside the classes that they are in."""
     if item.model.background is None or item.model.frame is None:
         return item
     return replace(item, values={**item.values, **beliefs[item.model.frame].values})

@@ -178,14 +178,14 @@ def cloak(
         spec: what to cloak.
         preview: publish nothing, although the spec names a release.
         check: publish nothing, and verify the table that stands under the release's name instead: the source is cloaked
-            anew, everything that is promised of it is verified, and the table must have the same labels as often.
+            again, everything that is promised of it is verified, and the table must have the same labels as often.
         timeout: seconds for the statements of the whole run; None for no limit.
         report: called with each stage in plain words.
         fail_on_warning: the verdict is ``fail``, and nothing is published, where there is a warning.
 
     Returns:
         How fine the released positions are. The verdict is ``fail``, and nothing is published, where more rows would
-        have to be left out than the spec allows, an LBQID exposes somebody, or a warning is an error; with ``check``
+        have to be left out than the spec allows, an LBQID exposes a person, or a warning is an error; with ``check``
         also where the table has other labels or columns than the source and the spec give.
 
     Raises:

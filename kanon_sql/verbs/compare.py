@@ -243,7 +243,7 @@ def _asked(
 
 
 def _with_columns(spec: Spec, count: int | None, name: str) -> tuple[Spec, str | None]:
-    """The spec with its first so many quasi-identifiers, and why what else it says cannot do without the others.
+    """The spec with its first N quasi-identifiers, and why what else it says cannot do without the others.
 
     Raises:
         SpecError: it has fewer.

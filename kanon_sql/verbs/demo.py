@@ -39,7 +39,7 @@ _MARK = Relation(("kanon_sql_demo",))
 def demo(directory: Path, report: Reporter | None = None, *, replace: bool = False) -> tuple[Path, Result]:
     """Make ``demo.duckdb``, a spec and a hierarchy file, and anonymize the table ``visits``.
 
-    A second run makes the demo's tables anew and leaves what else is in the database.
+    A second run makes the demo's tables again and leaves what else is in the database.
 
     Args:
         directory: where to put the files; made if it is missing.
@@ -115,7 +115,7 @@ def _write(texts: Mapping[Path, str]) -> None:
 
 
 def _make_visits(engine: Engine, report: Reporter | None) -> None:
-    """Create the table ``visits`` anew."""
+    """Create the table ``visits`` again."""
     with open_workspace(engine, "", report) as workspace:
         workspace.report(f"generating a clinic: {VISITS:,} visits by {PATIENTS:,} patients", None)
         # First of all, so that an interrupted demo is still known to be one.
@@ -195,7 +195,7 @@ _AGES: Sequence[tuple[int, int, int]] = (
     (75, 89, 120),
     (90, 99, 10),
 )
-"""Ages at the end of the year, from, to, weight. Nobody is younger than 1: a visit follows the birth."""
+"""Ages at the end of the year, from, to, weight. No person is younger than 1: a visit follows the birth."""
 
 _REGIONS = {
     "941": 260, "946": 170, "940": 130, "945": 120, "951": 95, "950": 70, "943": 55, "947": 40, "949": 35, "944": 25,

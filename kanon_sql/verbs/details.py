@@ -41,13 +41,13 @@ __all__ = [
 ]
 
 LISTED = 150
-"""A lattice of so many nodes is drawn node by node."""
+"""A lattice of this many nodes is drawn node by node."""
 
 EXPLAINED = 100_000
 """Of a lattice with more nodes only the number per height is given."""
 
 SOLUTIONS = 100
-"""At most so many of the satisfying nodes that were measured are listed, the best ones."""
+"""At most this many of the satisfying nodes that were measured are listed, the best ones."""
 
 
 class _Part(BaseModel):
@@ -195,7 +195,7 @@ class DistributionDetails(_Part):
         least: a label with fewer rows is merged with others.
         source: whether the source's rows are shown beside the release's.
         cells: the labels in order, the merged ones last; none where a small count would follow from any of them, and
-            where somebody has several labels.
+            where a person has several labels.
         counted: what the counts are of, ``rows`` or ``persons``.
     """
 

@@ -1,13 +1,13 @@
 """How the rows of the source and of the release are distributed over the labels of each column, side by side.
 
-It is asked for by name, since it shows labels: those of the release, which so many rows have that none is small. A
+It is asked for by name, since it shows labels: those of the release, which enough rows have that none is small. A
 count below k is never shown, nor are counts from which one follows. Three counts belong to a label: the rows of the
 source with it, the released ones, and the suppressed ones, which are the difference. A label with a count between 1 and
 k - 1 among these three is merged with the others of this kind. What is left to know is then the merged counts, and that
 each label in them has a small count; from that a single one follows where
 
 - a merged count is itself between 1 and k - 1, or
-- so few or so many rows are merged that each label must have 1 of them, or each k - 1.
+- few enough or enough rows are merged that each label must have 1 of them, or each k - 1.
 
 Then the source is not shown beside the release, whose own labels are judged once more by themselves; and if they fail
 as well, nothing is shown of the column. ``tests/test_distributions.py`` tries all small tables.
@@ -17,8 +17,8 @@ anything from max(0, a + b - n) to min(a, b), which is one number only where a o
 then it is a marginal count itself.
 
 Where the spec protects persons, they are counted instead of rows: those who have the label, those with a released row,
-and those without one, which is the difference again. All of the above is said of a table in which everybody has one
-label, as every row has. Where somebody has several, the counts add up to more than all persons, and from that it may
+and those without one, which is the difference again. All of the above is said of a table in which every person has one
+label, as every row has. Where a person has several, the counts add up to more than all persons, and from that it may
 follow how few these are, or how few have no row of a label; so nothing is shown of the column. Of the release alone the
 same is asked of those who have a row in it.
 
@@ -45,7 +45,7 @@ Asked = bool | Literal["distributions"]
 """Whether a run counts what a report shows; with the distributions of its columns, if these are named."""
 
 MOST = 30
-"""So many labels of a column are shown, those that most rows have; the others are merged."""
+"""This many labels of a column are shown, those that most rows have; the others are merged."""
 
 _NOBODY, _SHOWN, _MERGED, _SMALL = 3, 2, 1, 0
 """Kinds of rows of the template."""

@@ -87,7 +87,7 @@ def estimate(engine: Engine, spec: Spec, *, timeout: float | None = None) -> Est
 
 
 def refuse_beyond(engine: Engine, spec: Spec, verb: str, max_bytes: int) -> None:
-    """Refuse a run that would read more than so many bytes of the source.
+    """Refuse a run that would read more than this many bytes of the source.
 
     Raises:
         TooExpensive: it would.

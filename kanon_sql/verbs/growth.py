@@ -15,7 +15,7 @@ from kanon_sql.spec import QuasiIdentifier, Spec
 __all__ = ["Found", "Growth", "at_node", "coarser_node", "waiting"]
 
 MOST_SEARCHED = 8
-"""So many of the best levels are tried, for the rows that wait and for those that stand."""
+"""This many of the best levels are tried, for the rows that wait and for those that stand."""
 
 
 Found = Chosen | NothingFound | NothingToSearch

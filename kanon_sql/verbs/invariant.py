@@ -110,7 +110,7 @@ def invariantly_released(
 
 
 def _refuse_options(budget: Budget | None, *, all_minimal: bool, details: bool) -> None:
-    """Refuse what is about the nodes of a lattice, or about classes of rows that all are somebody's."""
+    """Refuse what is about the nodes of a lattice, or about classes of rows that all are a person's."""
     if all_minimal:
         raise UnsupportedError(
             "--all-minimal: with m_invariance labels differ by class, and no levels are searched; leave it out"
@@ -149,7 +149,7 @@ def _released(run: _Run, found: InvariantClasses) -> Result:
 
 
 def _compared(run: _Run, table: Relation, earlier: Relation | None) -> Invariance:
-    """What two versions have of m-invariance, by the check that anybody can make; one alone is compared with itself.
+    """What two versions have of m-invariance, by the check that any user can make; one alone is compared with itself.
 
     Raises:
         VerificationError: they are not m-invariant.

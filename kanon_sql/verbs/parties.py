@@ -136,7 +136,7 @@ def anonymize_parties(
 
 
 def _silent(stage: str, nodes: int | None = None) -> None:
-    """Report to nobody."""
+    """Report nothing."""
 
 
 @contextmanager

@@ -124,7 +124,7 @@ def perturb(
         What was done, what it costs, and what linkage finds. The verdict never says that a release is anonymous.
 
     Raises:
-        SpecError: a column or an option does not fit the data, the key does not tell rows apart, or something else
+        SpecError: a column or an option does not fit the data, the key does not distinguish rows, or something else
             stands under the release's name.
         UnsupportedError: there are no scratch tables, or values are too large to be masked exactly.
         VerificationError: what was written is not what was measured; it was dropped.

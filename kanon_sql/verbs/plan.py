@@ -93,7 +93,7 @@ def plan(
         SpecError: ``beside`` is no recoding.
         UnsupportedError: ``explain``, ``matrix`` or ``distributions`` was asked for with an algorithm that chooses
             intervals, or with local recoding; ``matrix`` without a k; or ``bound`` without local recoding.
-        SearchTooLarge: ``matrix`` was asked for with more distance vectors than anybody would read.
+        SearchTooLarge: ``matrix`` was asked for with more distance vectors than any reader would read.
         KanonError: any other error of :mod:`kanon_sql.errors`.
 
     Examples:

@@ -157,7 +157,7 @@ def _refuse_options(budget: Budget | None, *, all_minimal: bool, details: bool) 
 
 
 def _with_classes_of(spec: Spec, least: int) -> Spec:
-    """The spec of a table in which classes of so many rows are kept, however many others there are."""
+    """The spec of a table in which classes of this many rows are kept, however many others there are."""
     return spec.model_copy(
         update={
             "privacy": (KAnonymityRequirement(k=least),),

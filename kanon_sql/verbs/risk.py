@@ -50,12 +50,12 @@ _NUMBERS = ("integer", "decimal", "float")
 
 @dataclass(frozen=True)
 class RiskResult(Displayed):
-    """The re-identification risk of a table, and what its columns tell apart.
+    """The re-identification risk of a table, and what its columns distinguish.
 
     Attributes:
         table: the table's name.
         population: the population table's name; None without one.
-        unit: the column that tells persons apart; None where rows are counted.
+        unit: the column that identifies persons; None where rows are counted.
         columns: the columns that others may know.
         threshold: a record with a risk above it is at risk.
         histogram: the table's classes by size.
@@ -64,8 +64,8 @@ class RiskResult(Displayed):
         marketer: the expected share of records matched right, with the population or else with the table itself.
         estimates: the population's uniques, estimated; empty unless a sampling fraction is given.
         k_map: how many persons of the population classes stand for, estimated; None without a sampling fraction.
-        combinations: what the columns tell apart, alone and together; the last one is all of them.
-        minimal_unique: the smallest combinations that tell all records apart, by position in ``columns``.
+        combinations: what the columns distinguish, alone and together; the last one is all of them.
+        minimal_unique: the smallest combinations that distinguish all records, by position in ``columns``.
         largest_combination: combinations of more columns were not looked for.
         cost: what the run asked of the database.
         notes: what the user should know besides.
@@ -170,7 +170,7 @@ def risk(
         spec: the spec that names the source, the unit and the quasi-identifiers.
         table: the table to measure; by default the spec's release, or its source where the release is not there,
             which a note then says.
-        population: a table of everybody among whom the table's persons are sought, with the same columns in the
+        population: a table of all the persons among which the table's persons are sought, with the same columns in the
             same form. It counts persons where it has the spec's unit, else rows.
         threshold: from 0 to 1; a record with a risk above it is at risk.
         sampling_fraction: records of the table per record of the population, above 0 and up to 1: estimate how
@@ -182,10 +182,10 @@ def risk(
         report: called with each stage in plain words.
 
     Returns:
-        The risks, the uniques, and what the columns tell apart. It is a measurement and no verdict.
+        The risks, the uniques, and what the columns distinguish. It is a measurement and no verdict.
 
     Raises:
-        SpecError: a column or an option does not fit, or somebody of the table is not in the population.
+        SpecError: a column or an option does not fit, or a person of the table is not in the population.
         KanonError: any other error of :mod:`kanon_sql.errors`.
 
     Examples:

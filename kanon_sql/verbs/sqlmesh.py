@@ -120,7 +120,7 @@ def _unfit(model: PrivacyModel) -> Problem | None:
 def _references(
     workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], columns: Mapping[str, Column], unit: str | None
 ) -> dict[str, Sql]:
-    """The reference distributions that the models compare with, read anew by every audit."""
+    """The reference distributions that the models compare with, read again by every audit."""
     references: dict[str, Sql] = {}
     for index, name in enumerate(dict.fromkeys(model.attribute for model in models if model.attribute is not None)):
         compared = [model for model in models if model.attribute == name and model.needs_reference]

@@ -26,14 +26,14 @@ UNTRUE = "; perturb made the values of the source untrue, so no cell is true"
 
 @dataclass(frozen=True)
 class PublishedCell:
-    """A cell as everybody may see it.
+    """A cell as every reader may see it.
 
     Attributes:
         labels: its label per dimension; ``*`` for a total, None for NULL.
         levels: the level of each label; None for a total.
         value: its value, of a sample multiplied by the expansion; None where it is suppressed.
         suppressed: whether it is suppressed.
-        interval: for a suppressed cell, the least and the greatest value that it can have as far as everybody knows,
+        interval: for a suppressed cell, the least and the greatest value that it can have as far as every reader knows,
             the greatest one None where there is no end; None for other cells.
     """
 
@@ -74,7 +74,7 @@ class Tabulation:
             ``rows`` of the source, how many were ``drawn``, and the ``expansion`` that every value was multiplied by.
         cells: ``total``, ``sensitive`` and ``suppressed``: how many cells there are. Keep ``sensitive`` to yourself
             as well: it tells which share of the suppressed cells has something to hide.
-        table: the cells as everybody may see them; empty where the verdict is ``fail``.
+        table: the cells as every reader may see them; empty where the verdict is ``fail``.
         cost: what the run asked of the database. The rows fetched are the cells, as they are.
         truthful: whether the cells are those of true values, as far as is known: False where ``perturb`` published the
             source.
@@ -168,7 +168,7 @@ def tabulate(
         fail_on_warning: the verdict is ``fail``, and nothing is published, where there is a warning.
 
     Returns:
-        The table as everybody may see it. The verdict is ``fail``, and nothing is published, where a sensitive cell
+        The table as every reader may see it. The verdict is ``fail``, and nothing is published, where a sensitive cell
         could not be protected.
 
     Raises:

@@ -1,4 +1,4 @@
-"""``certify``: a certificate of a release, which anybody can verify."""
+"""``certify``: a certificate of a release, which an auditor can verify."""
 
 from pathlib import Path
 from typing import Annotated

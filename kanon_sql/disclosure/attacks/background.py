@@ -13,14 +13,14 @@ __all__ = ["Background", "ruled_out"]
 
 
 class Background(AttributeAttack):
-    """Classes in which ruling out so many values leaves at most one.
+    """Classes in which ruling out this many values leaves at most one.
 
     The attacker knows of the person ``negations`` statements of the form "does not have s"
     (Machanavajjhala et al. 2007, section 2.2, and section 3.2: l - 1 of them break a class with l
     values). Exposed are all rows of a class with at most ``negations`` + 1 different values;
     beyond the requirement, if an l-diversity of the attribute asks for more values than the
     class has. NULL is no value: it neither protects nor is it disclosed, so that a class with
-    nothing but NULL exposes nobody.
+    nothing but NULL exposes no person.
 
     The risk is the attacker's belief in the most frequent value once the next frequent ones are
     ruled out: r1 / (r1 + r_(n+2) + ... + r_m), the statements that hurt most.
@@ -49,7 +49,7 @@ class Background(AttributeAttack):
 
 
 def ruled_out(scene: Scene, values: Sql, negations: int, diversity: int) -> Sql:
-    """The cases of classes whose values (or labels) are known once so many are ruled out.
+    """The cases of classes whose values (or labels) are known once this many are ruled out.
 
     Args:
         scene: the release.

@@ -55,7 +55,7 @@ class Attack:
 
     @property
     def failed(self) -> bool:
-        """Whether it exposes people whom the requirement should have protected, and is no estimate."""
+        """Whether it exposes people that the requirement should have protected, and is no estimate."""
         return self.beyond > 0 and not self.estimate
 
     @property
@@ -198,7 +198,7 @@ class Scene:
 
     @property
     def k(self) -> int:
-        """The largest k that a requirement promises to a class; without one, 2: nobody may be singled out."""
+        """The largest k that a requirement promises to a class; without one, 2: no person may be singled out."""
         return promised_k(self.spec, self.models) or FEWEST
 
     def k_of(self, known: Sequence[str]) -> int:
@@ -247,7 +247,7 @@ class Cases:
         keys: the columns that tell a case, and what they are called when revealed; of several with one name the first.
         examined: the number of people it was tried on, as an expression; None: those of the cases.
         against: where cases are matches, the number of those who could be matched, as an expression.
-        unmatched: where cases are matches: why there may be none although somebody is exposed.
+        unmatched: where cases are matches: why there may be none although a person is exposed.
         whole: the table whose rows are all in some case, each in one; None where cases are matches.
     """
 

@@ -1,7 +1,7 @@
 """Releases joined by the positions of their rows: the unsorted matching attack of Sweeney (2002, section 4.1).
 
 Two releases that list the same rows in the same order say of every row what both show of it. The joint class of a row
-is made by the labels of all the releases; who is in one of fewer than k rows is exposed. Nobody tells an attacker that
+is made by the labels of all the releases; who is in one of fewer than k rows is exposed. No one tells an attacker that
 the orders are the same. The audit has the source, which tells it: see
 :mod:`kanon_sql.disclosure.attacks.common_order`.
 """
@@ -32,7 +32,7 @@ from kanon_sql.sql import Relation, Sql, identifier, render
 __all__ = ["MOST_CELLS", "joined_by_position"]
 
 MOST_CELLS = 200_000
-"""More pairs of classes are not fetched: their numbers tell nothing of anybody, but the client has to hold them."""
+"""More pairs of classes are not fetched: their numbers tell nothing of any person, but the client has to hold them."""
 
 _MEASURE = "one over the rows of a joint class, releases joined by the positions of their rows"
 

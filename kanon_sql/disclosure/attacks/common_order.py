@@ -23,7 +23,7 @@ from math import exp, lgamma, sqrt
 __all__ = ["DEVIATIONS", "Cell", "Evidence", "evidence_of"]
 
 DEVIATIONS = 5.0
-"""A figure so many standard deviations from what random orders give is no accident: about one in two million."""
+"""A figure this many standard deviations from what random orders give is no accident: about one in two million."""
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ class Complementary(AttackMethod):
     the releases, her temporal attack (section 4.3). Releases are joined on what they have in common
     as it is (sensitive and kept columns, ``p``) and on compatible quasi-identifiers. For a person
     with quasi-identifiers q, release j has n_j(q, p) rows that q may be behind; a row of values p is
-    in all of some releases J at most min n_j(q, p) times (j of J), so somebody in these is one of at most
+    in all of some releases J at most min n_j(q, p) times (j of J), so a person in these is one of at most
     s(q, J) = sum over p of min n_j(q, p). J are the releases that the person is in: where n_j is not 0 for the person's
     own p. The attacked release and another one must be among them. Exposed, at the risk 1 / s(q, J), are those with
     s(q, J) < k. Every attack on some of J is included: leaving a release out only makes s larger. And no release that a
-    person is not in, being suppressed there or not yet known, hides what the others tell. Where nobody is in two of
+    person is not in, being suppressed there or not yet known, hides what the others tell. Where no person is in two of
     them, nothing is measured.
 
     What it cannot see: people who are no longer in the source or whose plain values changed since, and

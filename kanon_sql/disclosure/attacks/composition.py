@@ -30,7 +30,7 @@ class Composition(AttributeAttack):
     the releases that have the person's own value in such a row: the attacked one, and at least one other. Exposed
     are the people whose intersection has fewer than l
     values (l of the attribute's l-diversity; 2 if it has none), at a risk of one over its size. A NULL
-    is no value. Where nobody is in two of them, nothing is measured. Those of the source count whose value is in the
+    is no value. Where no person is in two of them, nothing is measured. Those of the source count whose value is in the
     release and in another one.
     """
 

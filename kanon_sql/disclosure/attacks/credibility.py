@@ -1,10 +1,10 @@
 """Credibility: how likely a person has a value, once it is known that a finer release would have violated.
 
 Wong, Fu, Wang, Pei (2007, section 4). A class of a release is made of cells, the classes of a finer release, whose
-sizes the attacker knows; of its rows so many have the value. A cell violates if more than so many of its rows do. All
-assignments of the value to the rows of a class are equally likely; that a finer release was not published tells that
-some cell of some class violates. So for a person o of class c, with V_c for "some cell of class c violates", and W for
-the probability that some class violates, which is 1 less the product of all 1 - P(V),
+sizes the attacker knows; of its rows this many have the value. A cell violates if more than this many of its rows do.
+All assignments of the value to the rows of a class are equally likely; that a finer release was not published tells
+that some cell of some class violates. So for a person o of class c, with V_c for "some cell of class c violates", and
+W for the probability that some class violates, which is 1 less the product of all 1 - P(V),
 
     P(o has the value | some class violates) = (P(o has it, V_c) + P(o has it, not V_c) * W without c) / W
 

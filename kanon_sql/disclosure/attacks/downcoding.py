@@ -2,13 +2,13 @@
 
 Cohen, Attacks on Deidentification's Defenses, USENIX Security 2022. A release Y *generalizes* a table X if every
 label covers its value, row by row in some order. A *downcoding* of Y is a strictly more detailed table Z that
-generalizes X all the same, made by somebody who has Y and not X. The paper's releases are hierarchical and *minimal*:
+generalizes X all the same, made by a person who has Y and not X. The paper's releases are hierarchical and *minimal*:
 no strictly more detailed hierarchical release of X is k-anonymous. What it infers with high probability from a known
 distribution of X is not measured here; what follows with certainty is, column by column.
 
 The rows of a class look alike, so what can be certain is how many of them have which label. Let a class have s rows,
 and a label whose values fall into parts: on the next level down on which there are several. If at most m(v) rows are in
-part v, then at least s less the sum of m(w) over the other parts w are in v: an attacker gives so many of the class's
+part v, then at least s less the sum of m(w) over the other parts w are in v: an attacker gives this many of the class's
 rows the label v, and is right. Two assumptions bound m:
 
 - *lowest*: each label is the lowest that all rows of the class have in common, as local recoding releases them. So not

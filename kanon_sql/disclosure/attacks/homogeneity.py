@@ -1,4 +1,4 @@
-"""Homogeneity: whoever is in a class whose rows share one sensitive value has that value."""
+"""Homogeneity: anyone who is in a class whose rows share one sensitive value has that value."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["Homogeneity"]
 class Homogeneity(AttributeAttack):
     """Classes with one sensitive value (Machanavajjhala et al. 2007, section 2.1).
 
-    Exposed are all rows of a class whose values are the same; a NULL protects nobody, so the
-    class {flu, NULL} is homogeneous, and a class with nothing but NULL exposes nobody. No
+    Exposed are all rows of a class whose values are the same; a NULL protects no person, so the
+    class {flu, NULL} is homogeneous, and a class with nothing but NULL exposes no person. No
     requirement allows it, whether or not it asks for l-diversity: the spec calls the
     attribute sensitive, and here it is disclosed with certainty.
 

@@ -26,7 +26,7 @@ class Linking(AttackMethod):
 
     Reversed, for each class of the release: how many records of the external table match it. That
     fewer than k do (k-map's k counts here too) exposes its rows only if the external table lists the whole
-    population (k-map, Sweeney 2002, section 5), which nobody can check here: so the second figure is an estimate.
+    population (k-map, Sweeney 2002, section 5), which cannot be checked here: so the second figure is an estimate.
     """
 
     name: ClassVar[str] = "linking"

@@ -1,4 +1,4 @@
-"""Mapping: which persons the rows of a release could be, and which of them are nobody, or not who they seem."""
+"""Mapping: which persons the rows of a release could be, and which of them are of no person, or not who they seem."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Mapping(AttackMethod):
     A row of a release maps to the records of a table of persons whose values its labels cover. It is protected by a
     *null-map* if there are none; by a *wrong-map* if there are some, and the row is about none of them; and by a
     *k-map* if there are at least k. Whom a row is about is not in a release. So what is counted is a lower bound: of
-    the rows with the same labels, no more are about somebody who fits than the source has records that fit.
+    the rows with the same labels, no more are about a person who fits than the source has records that fit.
 
     Rows that fit fewer than k persons, and may be about one of them, are exposed, at the risk of one over these. That
-    assumes that the external table lists everybody, which nobody can check here, so it is an estimate and decides
+    assumes that the external table lists every person, which cannot be checked here, so it is an estimate and decides
     nothing. Releases of this project are true, so none of their rows is a wrong-map; rows that were perturbed, swapped
     or made up are.
 

@@ -1,6 +1,6 @@
 """Minimality: that a release is no more general than it must be tells that a finer one would have violated.
 
-Wong, Fu, Wang, Pei (2007). An attacker who knows the requirement, and everybody's quasi-identifiers, makes the
+Wong, Fu, Wang, Pei (2007). An attacker who knows the requirement, and every person's quasi-identifiers, makes the
 classes of each next finer release: one attribute a level lower. If they are large enough for the requirements, then it
 was the sensitive values that kept it from being published.
 :mod:`kanon_sql.disclosure.attacks.credibility` says how much that tells of whom.
@@ -30,7 +30,7 @@ from kanon_sql.sql import Relation, Sql, identifier, render
 __all__ = ["MOST", "Minimality"]
 
 MOST = 10_000
-"""So many cells, and counts of values in classes, are looked at at most."""
+"""This many cells, and counts of values in classes, are looked at at most."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What the requirements of a spec promise to a class: how many rows, persons of a population, sensitive values.
 
 An attack exposes people *beyond the requirement* if they get less than that. Where no requirement
-promises anything, attacks take 2: nobody may be singled out, no value may be alone.
+promises anything, attacks take 2: no person may be singled out, no value may be alone.
 """
 
 from __future__ import annotations

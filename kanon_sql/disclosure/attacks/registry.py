@@ -1,4 +1,4 @@
-"""The registry of attacks: their order, their names, and what an attack of somebody else joins."""
+"""The registry of attacks: their order, their names, and what an attack from outside joins."""
 
 from __future__ import annotations
 

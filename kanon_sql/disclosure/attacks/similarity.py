@@ -19,9 +19,9 @@ class Similarity(AttackMethod):
     """Classes whose sensitive values all fall under one node that does not hold all values.
 
     The similarity attack of Li, Li, Venkatasubramanian (2007, section 3.1): three stomach diseases
-    are three values, yet everybody in the class has a stomach disease. Since levels nest, the highest
-    level with several labels decides. Exposed are all rows of such a class; NULL protects nobody. No
-    requirement allows it: what the hierarchy's author told apart is disclosed with certainty.
+    are three values, yet every person in the class has a stomach disease. Since levels nest, the highest
+    level with several labels decides. Exposed are all rows of such a class; NULL protects no person. No
+    requirement allows it: what the hierarchy's author distinguished is disclosed with certainty.
 
     The risk is the largest share of one node among the values of a class.
     """

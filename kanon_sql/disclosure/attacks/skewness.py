@@ -24,7 +24,7 @@ class Skewness(AttributeAttack):
     share in the class; NULL is a value like any other. The gain of one value is at most the
     class's distance, so t-closeness with equal distance bounds it by t. Exposed are the rows of
     classes with a gain above t (up to 1e-9); without such a t-closeness of the attribute nothing says
-    how much is too much, so that the gain is measured and nobody is called exposed.
+    how much is too much, so that the gain is measured and no person is called exposed.
     """
 
     name: ClassVar[str] = "skewness"

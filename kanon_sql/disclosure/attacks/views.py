@@ -2,9 +2,9 @@
 
 The problem of Yao, Wang, Jajodia (2005), for projections and without functional dependencies, where it is
 polynomial in the size of the views' join. Given are views v_1 ... v_m, each with the set of its rows over some of the
-columns of one private table that nobody sees. A *possible world* is a table whose projections are exactly these sets.
-The attacker knows the identity a of a person (here: the quasi-identifiers that the views have) and that the person is
-in the table. A set A of values of the sensitive attribute is an *association cover* of a if every possible
+columns of one private table that no reader sees. A *possible world* is a table whose projections are exactly these
+sets. The attacker knows the identity a of a person (here: the quasi-identifiers that the views have) and that the
+person is in the table. A set A of values of the sensitive attribute is an *association cover* of a if every possible
 world in which a occurs has a row of a with a value of A. The views violate k-anonymity for a if some cover has fewer
 than k values.
 
@@ -131,7 +131,7 @@ class Views(AttributeAttack):
 def _view(scene: Scene, index: int, table: Target, tables: Sequence[Target], attribute: str) -> _View:
     """The view's rows over the columns that matter: of an identity, of the attribute, or of another view.
 
-    A column that is in no other view tells rows of the view apart that have the same rows of the join behind them.
+    A column that is in no other view distinguishes rows of the view that have the same rows of the join behind them.
     """
     others = {name for other in tables if other is not table for name in other.columns}
     needed = {*scene.spec.quasi_identifiers, attribute, *others}

@@ -21,10 +21,10 @@ LARGE = 20
 """A group of fewer records may look uneven by chance, so that it is judged together with the others alone."""
 
 SURE = 16.0
-"""The square of so many standard deviations: what is further from chance is none."""
+"""The square of this many standard deviations: what is further from chance is none."""
 
 FEWEST = 8
-"""So many records, by which pairs agree more often than by chance, are no coincidence."""
+"""This many records, by which pairs agree more often than by chance, are no coincidence."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def agreement_of(
         table: it.
         columns: its columns by name.
         pairs: the pairs to look at; at least one, or a column by itself.
-        unit: the column that tells persons apart; None to count rows.
+        unit: the column that identifies persons; None to count rows.
         alone: columns to look at by themselves.
         labels: the columns by which classes are made, for these.
         least: fewer persons than this are few.

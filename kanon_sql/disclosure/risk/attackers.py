@@ -65,7 +65,7 @@ class Matches:
         at_risk: records whose class has too few records in the population.
         uniques: records whose class has one record in the population.
         missing_classes, missing_records: classes with fewer records in the population than in the table, and
-            their records: somebody is in the table and not in the population.
+            their records: a person is in the table and not in the population.
     """
 
     classes: int
@@ -100,7 +100,7 @@ def prosecutor(histogram: Histogram, threshold: float) -> Risk:
 def journalist(matches: Matches) -> JournalistRisk:
     """The risk where the attacker knows that the person is in the population.
 
-    The average is the larger one of two: that of matching everybody of the population to the table (as many
+    The average is the larger one of two: that of matching every person of the population to the table (as many
     right as there are classes), and that of matching every record of the table to the population.
     """
     if not matches.records or not matches.smallest:

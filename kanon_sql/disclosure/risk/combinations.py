@@ -1,4 +1,4 @@
-"""Which columns tell records apart, alone and together.
+"""Which columns distinguish records, alone and together.
 
 Distinction is the share of different vectors among the records, separation the share of pairs of records that
 differ (Motwani and Xu, Efficient algorithms for masking and finding quasi-identifiers, VLDB 2007 workshop). A

@@ -13,7 +13,7 @@ class Histogram:
     """The classes of a table by their size.
 
     Attributes:
-        sizes: records in a class (1 or more) -> how many classes have so many.
+        sizes: records in a class (1 or more) -> how many classes have this many.
         rows: rows of the table.
         rows_of_nobody: rows in classes without a record: no person is named in them.
     """

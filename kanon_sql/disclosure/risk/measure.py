@@ -31,7 +31,7 @@ class RiskFrames:
     Attributes:
         table: the table.
         columns: the columns that make records alike.
-        unit: the column that tells persons apart; None to count rows.
+        unit: the column that identifies persons; None to count rows.
     """
 
     table: Relation

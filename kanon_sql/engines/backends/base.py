@@ -58,7 +58,7 @@ class Backend(ABC):
         return {}
 
     def in_transaction(self, connection: Connection) -> bool:
-        """Whether somebody opened a transaction on a connection that was given open."""
+        """Whether a user opened a transaction on a connection that was given open."""
         return connection.in_transaction()
 
     def transaction_open(self, engine: RelationalEngine) -> bool:
@@ -232,7 +232,7 @@ class Backend(ABC):
         """See that our SQL's functions and operators are the server's own.
 
         Raises:
-            UnsupportedError: something of somebody's would be called in their place.
+            UnsupportedError: something of a user's would be called in their place.
         """
 
     def refuse_effects(self, engine: RelationalEngine, query: str) -> None:

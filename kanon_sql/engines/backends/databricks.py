@@ -29,7 +29,7 @@ class DatabricksBackend(Warehouse):
     cancels = r"cancell?ed|OPERATION_CANCELED"
 
     def settings(self) -> Sequence[str]:
-        """A date of a moment is the same for whoever asks."""
+        """A date of a moment is the same for anyone who asks."""
         return ("SET TIME ZONE 'UTC'",)
 
     def version(self, engine: RelationalEngine) -> str:

@@ -601,7 +601,7 @@ def _fits(place: str, schema: str, *, is_pattern: bool) -> bool:
 
 
 def _counts(engine: RelationalEngine) -> bool:
-    """Whether the session may read numbers from a sequence, and under that name no table of somebody's."""
+    """Whether the session may read numbers from a sequence, and under that name no table of a user's."""
     from sqlalchemy.exc import DBAPIError
 
     try:

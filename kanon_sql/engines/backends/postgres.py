@@ -66,7 +66,7 @@ SETTINGS = {
     "standard_conforming_strings": "on",
     "client_encoding": "UTF8",
     "DateStyle": "ISO, YMD",
-    "TimeZone": "UTC",  # a date of a moment is the same for whoever asks
+    "TimeZone": "UTC",  # a date of a moment is the same for anyone who asks
     "extra_float_digits": "1",
     "IntervalStyle": "postgres",  # labels of intervals and bytes
     "bytea_output": "hex",
@@ -167,7 +167,7 @@ class PostgresBackend(Backend):
     _session = 0
     """The number of the server's process that the connection had when it was prepared."""
     _own: tuple[int, str] | None = None
-    """The server's work_mem and enable_sort; None where somebody chose for the session, the role or the database."""
+    """The server's work_mem and enable_sort; None where a user chose for the session, the role or the database."""
     _now: tuple[int, str] | None = None
     """Those that are set now."""
 
@@ -374,7 +374,7 @@ class PostgresBackend(Backend):
     def ahead(self, engine: RelationalEngine, statement: Statement) -> None:
         """Divide the room among the branches of a statement, each of which keeps its groups until all are done.
 
-        A branch never has less than the server gives, and nothing is changed where somebody chose: for the session,
+        A branch never has less than the server gives, and nothing is changed where a user chose: for the session,
         the role or the database. Of many branches PostgreSQL expects few rows and sorts them all, where a hash of the
         nodes would do.
         """
@@ -391,7 +391,7 @@ class PostgresBackend(Backend):
     def restore(self, engine: RelationalEngine) -> None:
         """Set the session back to what its owner had."""
         if self._own is not None:
-            # A value that is set, even the server's own, would be taken for a choice by whoever connects here next.
+            # A value that is set, even the server's own, would be taken for a choice by anyone who connects here next.
             engine._run(f"RESET work_mem; SET enable_sort = {self._own[1]}")
         for name, value in self._before:
             engine._run(f"SET {name} = {self.dialect.literal(value)}")

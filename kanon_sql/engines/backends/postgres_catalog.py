@@ -1,6 +1,6 @@
 """What PostgreSQL's catalog knows of functions: those that hide the server's own, and those that change something.
 
-An operator or function of somebody's is chosen before PostgreSQL's wherever its arguments fit better, also with
+An operator or function of a user's is chosen before PostgreSQL's wherever its arguments fit better, also with
 pg_catalog first in the path: there is no ``>=(numeric, integer)`` in it, so one in a visible schema would be called.
 """
 
@@ -59,8 +59,8 @@ class Routine(NamedTuple):
         variadic: its last argument stands for any number.
         defaults: how many arguments may be left out.
         types: of the arguments.
-        categories: of these types; ``*`` for any type, ``+`` for one of somebody's that values of PostgreSQL's types
-            become by themselves, ``-`` for another one of somebody's. A domain is what it is made of.
+        categories: of these types; ``*`` for any type, ``+`` for one of a user's that values of PostgreSQL's types
+            become by themselves, ``-`` for another one of a user's. A domain is what it is made of.
     """
 
     schema: str
@@ -122,7 +122,7 @@ ORDER BY 1, 3"""
 
 
 def hiding(theirs: Iterable[Routine], own: Iterable[Routine]) -> Iterator[Routine]:
-    """Those of somebody's that PostgreSQL could call in place of its own, which are sought first.
+    """Those of a user's that PostgreSQL could call in place of its own, which are sought first.
 
     Args:
         theirs: in the schemas of the path.
@@ -194,7 +194,7 @@ TYPES_OF_THE_SESSION = (
 def types_by_parts(numbers: Iterable[int]) -> str:
     """The query of what types are made of: a row each, with its number, a letter for its sort, two counts and labels.
 
-    The letter is that of ``typtype``, with ``A`` for arrays. The first count is of functions of somebody's that make
+    The letter is that of ``typtype``, with ``A`` for arrays. The first count is of functions of a user's that make
     its text, so that different values may have one; the second of parts, down to the bottom of domains, arrays, rows
     and ranges, whose text is a name that several routines have. The labels are those of an enumeration in its order, as
     a JSON array.

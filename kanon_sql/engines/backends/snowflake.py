@@ -39,7 +39,7 @@ class SnowflakeBackend(Warehouse):
     cancels = r"\b000604\b|SQL execution canceled"
 
     def settings(self) -> Sequence[str]:
-        """Dates and timestamps in one form, and no collation that nobody asked for."""
+        """Dates and timestamps in one form, and no collation that no user asked for."""
         return (
             "ALTER SESSION SET DATE_OUTPUT_FORMAT = 'YYYY-MM-DD', TIMESTAMP_NTZ_OUTPUT_FORMAT = "
             "'YYYY-MM-DD HH24:MI:SS.FF9', DEFAULT_DDL_COLLATION = '', QUOTED_IDENTIFIERS_IGNORE_CASE = FALSE",

@@ -31,10 +31,10 @@ _OLDEST = (3, 35, 0)
 _CACHE_KIB = 256 * 1024
 
 _LOCK_SECONDS, _DRIVERS_SECONDS, _TRY_MS = 60, 5, 100
-"""How long to wait for a lock, unless the connection says; what the driver sets if nobody does; and each try."""
+"""How long to wait for a lock, unless the connection says; what the driver sets if no user does; and each try."""
 
 _KINDS: dict[str, Kind] = {"INTEGER": "integer", "REAL": "float", "TEXT": "text"}
-"""Affinity -> kind; the types of numeric affinity are told apart by name."""
+"""Affinity -> kind; the types of numeric affinity are distinguished by name."""
 
 _NUMERIC: tuple[tuple[str, Kind], ...] = (
     (r"DATE$", "date"),
@@ -70,7 +70,7 @@ _MEANINGS = (
     + ", ".join(f"('{text}')" for text in _TEXTS)
     + ") GROUP BY column1 COLLATE BINARY"
 )
-"""Which of the functions were registered on the connection, whose ``ln`` there is, and which texts are told apart.
+"""Which of the functions were registered on the connection, whose ``ln`` there is, and which texts are distinguished.
 
 It calls no function, and is one statement: every run asks it twice.
 """

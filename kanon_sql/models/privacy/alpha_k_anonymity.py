@@ -72,7 +72,7 @@ class AlphaKAnonymityModel(PrivacyModel):
 
     @property
     def least_values(self) -> int | None:
-        """So many that none needs a larger share than alpha; a class may hold one value that is not listed."""
+        """Enough that none needs a larger share than alpha; a class may hold one value that is not listed."""
         return None if self.values is not None else values_within(self.alpha)
 
     @property
@@ -120,7 +120,7 @@ def values_within(alpha: float) -> int:
 
 
 def _within(alpha: float, size: int) -> int:
-    """The most of so many rows that are no larger a share than alpha, compared as the requirement compares."""
+    """The most of this many rows that are no larger a share than alpha, compared as the requirement compares."""
     most = min(size, floor(alpha * size) + 1)
     while most / size > alpha:
         most -= 1

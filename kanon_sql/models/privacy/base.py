@@ -215,7 +215,7 @@ class PrivacyModel(ABC):
 
     @property
     def must_occur(self) -> tuple[str, ...]:
-        """Those of :attr:`lists` whose values would go unprotected, and nobody would know, if misspelt."""
+        """Those of :attr:`lists` whose values would go unprotected, and no one would know, if misspelt."""
         return ()
 
     @property
@@ -240,11 +240,11 @@ class PrivacyModel(ABC):
         return None
 
     def refuse_unknown(self, rows: int, unit: str) -> None:
-        """Refuse rows of nobody, where they would make the measure look better than it may be.
+        """Refuse rows without a person, where they would make the measure look better than it may be.
 
         Args:
             rows: how many rows have no person.
-            unit: the column that tells persons apart.
+            unit: the column that identifies persons.
 
         Raises:
             UnsupportedError: there are such rows, and the model minds them.
@@ -341,7 +341,7 @@ class PrivacyModel(ABC):
         return render(f"models/privacy/{self.name}", part="of_widths", own=own, **self.parameters())
 
     def disclosed(self) -> Sql | None:
-        """The measure of a class in which everybody holds the same value."""
+        """The measure of a class in which every person holds the same value."""
         if not self.has_disclosed:
             return None
         return render(f"models/privacy/{self.name}", part="disclosed", **self.parameters())

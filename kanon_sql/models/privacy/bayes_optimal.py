@@ -15,25 +15,25 @@ __all__ = ["BayesOptimalModel"]
 class BayesOptimalModel(PrivacyModel):
     """Bayes-optimal privacy (Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007, section 3).
 
-    The attacker knows a distribution f(q, s) of persons, and of somebody in the table the quasi-identifiers q. Before
+    The attacker knows a distribution f(q, s) of persons, and of a person in the table the quasi-identifiers q. Before
     the release his belief in the sensitive value s is alpha = f(s | q). The release shows that person in a class q*,
     with n(q*, s) rows of each value, and his belief becomes (theorem 3.1)
 
         beta = n(q*, s) f(s | q) / f(s | q*)   over the sum of this for all s,
 
-    f(s | q*) being that of everybody who generalizes to q*. That is exact, for classes of any size, where the others of
-    the class are drawn from f and their quasi-identifiers are not known. An attacker who knows them too may believe
-    something else, unless all in the class have the same f(s | q).
+    f(s | q*) being that of every person who generalizes to q*. That is exact, for classes of any size, where the
+    others of the class are drawn from f and their quasi-identifiers are not known. An attacker who knows them too may
+    believe something else, unless all in the class have the same f(s | q).
 
-    A class violates where for somebody in it, as the source has them,
+    A class violates where for a person in it, as the source has them,
 
     - ``delta``: beta > 1 - delta for the person's own value, and alpha was not (positive disclosure);
-    - ``epsilon``: beta < epsilon for a value that somebody with q does not have, and alpha was not (negative
+    - ``epsilon``: beta < epsilon for a value that a person with q does not have, and alpha was not (negative
       disclosure);
     - ``theta``: |beta - alpha| > theta for some value (the uninformative principle);
 
     each up to 1e-9. It also violates where beta does not exist: the class holds a value that the background calls
-    impossible there, the background knows nobody with q, or nobody of the source is behind the class. NULL is a
+    impossible there, the background knows no person with q, or no person of the source is behind the class. NULL is a
     value like any other.
 
     A background that is the distribution of the class's own rows gives beta = alpha: who knows the table already
@@ -86,7 +86,7 @@ class BayesOptimalModel(PrivacyModel):
 
     @property
     def background(self) -> Background:
-        """The table, or the source, with where a belief in it exposes somebody."""
+        """The table, or the source, with where a belief in it exposes a person."""
         thresholds = {
             "certain": None if self.delta is None else 1 - self.delta + TOLERANCE,
             "excluded": None if self.epsilon is None else self.epsilon - TOLERANCE,

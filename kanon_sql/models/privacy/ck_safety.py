@@ -19,8 +19,8 @@ class CKSafetyModel(PrivacyModel):
     """(c,k)-safety (Martin, Kifer, Machanavajjhala, Gehrke, Halpern: Worst-case background knowledge, ICDE 2007).
 
     The attacker knows who is in which class, each class's values, and k basic implications: if all of some persons have
-    certain values, then one of some persons has a certain value. The table is safe if nobody's value is believed with
-    probability c or more, whichever implications these are.
+    certain values, then one of some persons has a certain value. The table is safe if no person's value is believed
+    with probability c or more, whichever implications these are.
 
     By the paper's theorem the worst of them are simple: k atoms (a person has a value), each of which implies one atom
     A. So belief in A is 1 / (1 + r), r being the least Pr(neither A nor the k atoms) / Pr(A). In a class with counts
@@ -46,7 +46,8 @@ class CKSafetyModel(PrivacyModel):
     suppression: a class that violates may be merged with one that satisfies. In a search, a class that tells too much
     even by itself is suppressed, and is not counted among those where atoms may lie; other violating classes are.
 
-    NULL is no value: such rows are left out, so that it protects nobody. A class with nothing else violates. For rows
+    NULL is no value: such rows are left out, so that it protects no person. A class with nothing else violates. For
+    rows
     alone: of persons with several rows, each holds several values.
     """
 
@@ -81,7 +82,7 @@ class CKSafetyModel(PrivacyModel):
 
     @property
     def least_values(self) -> int:
-        """``k + 2``: with fewer, k implications leave one value of somebody."""
+        """``k + 2``: with fewer, k implications leave one value of a person."""
         return self.k + 2
 
     @property
@@ -168,17 +169,17 @@ def _sums(number: int, most: int | None = None) -> Iterator[list[int]]:
 
 
 def _top(name: str, values: int) -> str:
-    """The column of the rows that have one of so many most frequent values."""
+    """The column of the rows that have one of this many most frequent values."""
     return f"{name}_top{values}"
 
 
 def _factor(name: str, person: int, values: int) -> str:
-    """The column of the probability that a person, after so many others, has none of the most frequent values."""
+    """The column of the probability that a person, after this many others, has none of the most frequent values."""
     return f"{name}_factor{person}_{values}"
 
 
 def _fewest(name: str, atoms: int) -> str:
-    """The column of the least probability that none of so many atoms of the class holds: f."""
+    """The column of the least probability that none of this many atoms of the class holds: f."""
     return f"{name}_fewest{atoms}"
 
 

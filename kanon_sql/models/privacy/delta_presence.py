@@ -1,4 +1,4 @@
-"""delta-presence: nobody can be sure whether a person of a population is in the table."""
+"""delta-presence: no attacker can be sure whether a person of a population is in the table."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class DeltaPresenceModel(PopulationModel):
     """(delta_min, delta_max)-presence (Nergiz, Atzori, Clifton, SIGMOD 2007, definition 2).
 
     With f rows (or persons) in a class, and F persons of the population who look like it, each of these is in the
-    table with probability f / F. Persons whom no row stands for have 0, which only delta_min minds. A class with
-    more rows than the population has persons for it violates: somebody in it is not in the population.
+    table with probability f / F. Persons that no row stands for have 0, which only delta_min minds. A class with
+    more rows than the population has persons for it violates: a person in it is not in the population.
 
     Monotone without suppression (the paper, theorem 1: a merged class's ratio lies between those of its parts),
     also for persons, of whom a merged class has at most as many as its parts together; not with it.
@@ -59,11 +59,11 @@ class DeltaPresenceModel(PopulationModel):
         return Monotonicity.NEVER if by_person and self.delta_min else Monotonicity.WITHOUT_SUPPRESSION
 
     def refuse_unknown(self, rows: int, unit: str) -> None:
-        """Refuse rows of nobody: they would make a probability look smaller, where they may be further persons.
+        """Refuse rows without a person: they would make a probability look smaller, where they may be further persons.
 
         Args:
             rows: how many have no person.
-            unit: the column that tells persons apart.
+            unit: the column that identifies persons.
 
         Raises:
             UnsupportedError: there are such rows.
@@ -79,7 +79,7 @@ class DeltaPresenceModel(PopulationModel):
         return {"delta_min": self.delta_min - TOLERANCE, "delta_max": self.delta_max + TOLERANCE}
 
     def reached(self, name: str) -> Sql:
-        """The probability; NULL where nobody of the population looks like the class."""
+        """The probability; NULL where no person of the population looks like the class."""
         return render(f"models/privacy/{self.name}", part="reached", measure=name)
 
     def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
@@ -91,9 +91,9 @@ class DeltaPresenceModel(PopulationModel):
 class CoveringDeltaPresenceModel(DeltaPresenceModel):
     """delta-presence with delta_min above 0, where a release is made: every person of the population is in a class.
 
-    Whoever is in no released class is surely absent, which delta_min forbids, so the classes that satisfy stand for the
-    whole population or none of them satisfies. Suppressing a class would leave its persons absent: only rows that
-    nobody of the population looks like can be suppressed.
+    Anyone who is in no released class is surely absent, which delta_min forbids, so the classes that satisfy stand for
+    the whole population or none of them satisfies. Suppressing a class would leave its persons absent: only rows that
+    no person of the population looks like can be suppressed.
 
     Attributes:
         everybody: persons of the population.
@@ -118,11 +118,11 @@ class CoveringDeltaPresenceModel(DeltaPresenceModel):
         return {**super().parameters(), "everybody": self.everybody}
 
     def reached(self, name: str) -> Sql:
-        """The probability in a class; NULL where nobody of the population looks like it."""
+        """The probability in a class; NULL where no person of the population looks like it."""
         return render("models/privacy/delta_presence", part="reached", measure=f"{name}_own")
 
     def condition(self, name: str) -> Sql:
-        """Of each class as without a lower bound, and of all that they stand for everybody."""
+        """Of each class as without a lower bound, and of all that they stand for every person."""
         return render(
             f"models/privacy/{self.name}", part="condition", measure=name, own=f"{name}_own", **self.parameters()
         )

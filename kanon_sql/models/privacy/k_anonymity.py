@@ -29,7 +29,7 @@ class KAnonymityModel(PrivacyModel):
 
     @classmethod
     def of(cls, requirement: KAnonymityRequirement) -> Self | None:
-        """With the requirement's k; None where it names a column of wishes."""
+        """With the requirement's k; None where it names a column with the k of each row."""
         return None if requirement.k is None else cls(k=requirement.k)
 
     @property

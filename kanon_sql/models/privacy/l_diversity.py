@@ -53,7 +53,7 @@ class DistinctLDiversity(_LDiversity):
     """Distinct l-diversity: at least l different values.
 
     Monotone also under suppression: a union has at least as many different values as each
-    part. Not so for persons, where a value may become everybody's when classes merge.
+    part. Not so for persons, where a value may become every person's when classes merge.
     """
 
     name: ClassVar[str] = "distinct_l_diversity"
@@ -73,7 +73,7 @@ class DistinctLDiversity(_LDiversity):
 
     @property
     def share_bound(self) -> ShareBound | None:
-        """With l = 2, no value may be everybody's."""
+        """With l = 2, no value may be every person's."""
         return ShareBound("distinct 2-diversity", 1 / 2, lambda size: size - 1, 2, None) if self.l == 2 else None
 
     def monotonicity(self, by_person: bool) -> Monotonicity:
@@ -199,7 +199,7 @@ class RecursiveCLDiversity(_LDiversity):
 
 
 def _least(level: Sequence[tuple[Fraction, int]], skipped: int) -> Fraction:
-    """The sum of all frequencies but so many of the largest: r_(skipped + 1) + ... + r_m."""
+    """The sum of all frequencies but this many of the largest: r_(skipped + 1) + ... + r_m."""
     total = Fraction(0)
     for size, count in level:
         total += size * max(0, count - skipped)

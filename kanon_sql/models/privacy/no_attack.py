@@ -19,7 +19,7 @@ __all__ = ["NoAttackModel", "NoAttackPopulationModel"]
 
 @dataclass(frozen=True)
 class NoAttackModel(KAnonymityModel):
-    """Of a prosecutor, who knows that somebody is in the table: every class has more rows than gain over cost."""
+    """Of a prosecutor, who knows that a person is in the table: every class has more rows than gain over cost."""
 
     name: ClassVar[str] = "no_attack"
     requirement: ClassVar = NoAttackRequirement

@@ -21,7 +21,7 @@ class PSensitiveModel(PrivacyModel):
     persons as the unit, a value that every person of the class holds is disclosed, whatever else it holds.
 
     Monotone also under suppression: a union is at least as large and has at least as many different values
-    as each part. Not so for persons, where a value may become everybody's when classes merge.
+    as each part. Not so for persons, where a value may become every person's when classes merge.
     """
 
     name: ClassVar[str] = "p_sensitive_k_anonymity"

@@ -1,4 +1,4 @@
-"""Personal k: every class is as large as the largest wish of anybody in it."""
+"""Personal k: every class is as large as the largest per-row k in it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["PersonalKModel"]
 
 @dataclass(frozen=True)
 class PersonalKModel(PrivacyModel):
-    """Personalized k-anonymity (Gedik and Liu, ICDCS 2005, section 2): everybody wishes for a k of their own.
+    """Personalized k-anonymity (Gedik and Liu, ICDCS 2005, section 2): every person has a k of their own.
 
-    A column of the source holds the wishes; who has none there (NULL) has the default. Wishes are released, and a class
-    may have people with different ones: it is as large as the largest of them, so that no wish is disappointed.
+    A column of the source holds it; a row with NULL there has the default. The column is released, and a class
+    may have people with different ones: it is as large as the largest of them, so that every k is met.
 
-    Monotone without suppression: a union is at least as large as each part, hence as each wish. A satisfied class
-    merged with one that is too small for a large wish may be too small for it, too.
+    Monotone without suppression: a union is at least as large as each part, hence as each k. A satisfied class
+    merged with one that is too small for a large k may be too small for it, too.
     """
 
     name: ClassVar[str] = "personal_k_anonymity"
@@ -40,7 +40,7 @@ class PersonalKModel(PrivacyModel):
 
     @property
     def attribute(self) -> str:
-        """The column of wishes."""
+        """The column with the k of each row."""
         return self.wishes
 
     @property
@@ -50,7 +50,7 @@ class PersonalKModel(PrivacyModel):
 
     @property
     def numbers(self) -> Mapping[str, int]:
-        """The wishes as numbers."""
+        """The k of each row, as a number."""
         return {"wanted_k": self.default}
 
     def monotonicity(self, by_person: bool) -> Monotonicity:
@@ -58,11 +58,11 @@ class PersonalKModel(PrivacyModel):
         return Monotonicity.WITHOUT_SUPPRESSION
 
     def parameters(self) -> dict[str, Any]:
-        """None: the wishes are in the table."""
+        """None: the k of each row is in the table."""
         return {}
 
     def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
-        """The largest wish."""
+        """The largest per-row k."""
         return {"wanted_k": None if worst is None else int(worst)}
 
     def achieved_second(self, worst: float | None) -> dict[str, float | int | None]:

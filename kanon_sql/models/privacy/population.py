@@ -14,7 +14,7 @@ __all__ = ["PopulationModel"]
 class PopulationModel(PrivacyModel):
     """A requirement on every class and on the rows of a population that its quasi-identifiers stand for.
 
-    Those rows come in a frame of their own, with every class in it, also one that nobody in the population
+    Those rows come in a frame of their own, with every class in it, also one that no person in the population
     looks like. Each is taken for a person, unless a column says whose it is.
     """
 

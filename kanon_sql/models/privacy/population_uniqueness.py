@@ -30,7 +30,7 @@ class PopulationUniquenessModel(PrivacyModel):
 
     Dankar, El Emam, Neisa and Roffey (2012). The estimate is of the whole table, so every class violates where it is
     too large. Where no record of the table is unique in it, none is unique in the population, whatever an estimator
-    says of others; where one is and the estimator does not exist, or says that nobody is, nothing is known.
+    says of others; where one is and the estimator does not exist, or says that no person is, nothing is known.
 
     A table must be measured first, by :meth:`with_estimate`.
     """
@@ -82,7 +82,7 @@ class PopulationUniquenessModel(PrivacyModel):
 
     @property
     def satisfied(self) -> bool:
-        """Whether the estimate is low enough, or nobody of the table can be unique.
+        """Whether the estimate is low enough, or no person of the table can be unique.
 
         Raises:
             LookupError: the table was not measured.

@@ -66,7 +66,7 @@ class _Payout(PrivacyModel):
 
 @dataclass(frozen=True)
 class ProfitabilityModel(_Payout):
-    """Of a prosecutor, who knows that somebody is in the table, and picks one of the rows or persons of the class."""
+    """Of a prosecutor, who knows that a person is in the table, and picks one of the rows or persons of the class."""
 
     name: ClassVar[str] = "profitability"
 
@@ -87,7 +87,7 @@ class ProfitabilityModel(_Payout):
 class ProfitabilityPopulationModel(_Payout, PopulationModel):
     """Of a journalist, who succeeds with 1 over the persons of a population whom the class stands for.
 
-    Nobody there is one person: somebody is behind the class.
+    No person there counts as one: a person is behind the class.
     """
 
     name: ClassVar[str] = "profitability_population"

@@ -59,7 +59,7 @@ _BUILT_IN: tuple[tuple[str, str, str], ...] = (
 """The requirement that asks for a model, its file, which is imported when it is asked for, and its name there."""
 
 _ADDED: list[type[PrivacyModel]] = []
-"""Models of somebody else's."""
+"""Models that were registered from outside."""
 
 
 def _models(requirement: str | None = None) -> Iterator[type[PrivacyModel]]:

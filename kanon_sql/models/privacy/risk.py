@@ -185,7 +185,7 @@ class PopulationRiskModel(_Thresholds, PopulationModel):
 
     With f records in a class and F persons of the population who look like it, the journalist's risk of a record is
     1 / F (El Emam 2013), and the average the larger one of classes over persons in them, and of f / F added up over
-    records, which is the marketer's (Dankar, El Emam 2010). A class of more records than persons violates: somebody
+    records, which is the marketer's (Dankar, El Emam 2010). A class of more records than persons violates: a person
     in it is not in the population. The average and the share of records at risk are of the whole release.
 
     Monotone without suppression: merged classes are fewer, with at least the same persons, and f / F of both

@@ -24,8 +24,8 @@ class PrivacySkylineModel(PrivacyModel):
     - the values of k other persons,
     - m further persons of whom is known: if one of them has s, then t has s too (t's same-value family).
 
-    The table is safe at the point (l, k, m) if nobody's value is believed with probability c or more, whichever persons
-    and values these are. A skyline is several points: a requirement for each. Up to as many pieces are known.
+    The table is safe at the point (l, k, m) if no person's value is believed with probability c or more, whichever
+    persons and values these are. A skyline is several points: a requirement for each. Up to as many pieces are known.
 
     With n rows in a class and a of them with s, X the rows of its l most frequent other values, and k_e and m_e of the
     told and of the family in t's class e, belief is 1 / (1 + r), where r is the least of
@@ -45,7 +45,8 @@ class PrivacySkylineModel(PrivacyModel):
     knowledge stay the same when persons change places. Not with it. In a search, a class that tells too much even by
     itself is suppressed, and not counted among those where the family may be; other violating classes are.
 
-    NULL is no value: such rows are left out, so that it protects nobody. A class with nothing else violates. For rows
+    NULL is no value: such rows are left out, so that it protects no person. A class with nothing else violates. For
+    rows
     alone: of persons with several rows, each holds several values.
     """
 
@@ -82,7 +83,7 @@ class PrivacySkylineModel(PrivacyModel):
 
     @property
     def least_values(self) -> int:
-        """``l + 2``: with fewer, l values that somebody does not have leave one."""
+        """``l + 2``: with fewer, l values that a person does not have leave one."""
         return self.l + 2
 
     @property

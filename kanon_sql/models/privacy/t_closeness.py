@@ -85,7 +85,7 @@ class OrderedTCloseness(TCloseness):
     Two of m values are apart by the difference of their ranks in the reference, over m - 1; the
     distance of two distributions is then the sum of the differences of their cumulative shares, over
     m - 1. For numbers and dates. NULL is a category of its own: it ranks before every value, and
-    the share of NULL may not differ by more than t either, since that somebody has no entry may tell as
+    the share of NULL may not differ by more than t either, since that a person has no entry may tell as
     much. A value that the reference does not have has no rank: no t is reached. With one
     value, the distance is 0.
 

@@ -35,7 +35,7 @@ class Background:
         attribute: the sensitive attribute.
         table: the table of the distribution; None for the source.
         weight: its column of weights; None to count rows.
-        thresholds: where a belief exposes somebody, as the templates name it; None where not asked for.
+        thresholds: where a belief exposes a person, as the templates name it; None where not asked for.
         shown: its name for messages.
         label: the requirement's.
     """
@@ -55,7 +55,7 @@ class ShareBound:
     Attributes:
         label: the requirement in words.
         share: the most that a value's share may be, and so the credibility that it promises to keep.
-        most: how many rows of a class of so many may have one value.
+        most: how many rows of a class of this many may have one value.
         least_size: a class of fewer rows violates, whatever their values are.
         values: the values that this is said of; None for all.
     """

@@ -23,7 +23,7 @@ class Whole:
     """The values of a sensitive attribute in a source; NULL is none.
 
     Attributes:
-        sizes: rows (persons, where they are counted) -> how many values are held by so many, which is at least one.
+        sizes: rows (persons, where they are counted) -> how many values are held by this many, which is at least one.
         removable: rows that may be suppressed; None where persons are counted, whose shares do not add up: classes
             then are bounded by the number of values alone.
     """
@@ -33,7 +33,7 @@ class Whole:
 
     @property
     def values(self) -> int:
-        """How many different values somebody holds."""
+        """How many different values a person holds."""
         return sum(self.sizes.values())
 
     @property

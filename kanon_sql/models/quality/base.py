@@ -147,7 +147,7 @@ class Metric(ABC):
         nothing is known.
 
         Args:
-            k: a released class has at least so many rows.
+            k: a released class has at least this many rows.
             carried: as in :meth:`aggregates`.
         """
         return {}

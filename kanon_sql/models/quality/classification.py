@@ -84,7 +84,7 @@ class Classification(Metric):
 
     @property
     def shape(self) -> str:
-        """Its statements name the class column's frequency set by its place, so it is part of what tells them apart."""
+        """Its statements name the class column's frequency set by its place, which distinguishes them, too."""
         return f"{super().shape}, {self.told}"
 
     @property

@@ -3,7 +3,7 @@
 Drawing every row of a class of n with probability beta and counting is drawing one number, from the binomial
 distribution of n and beta; and a release whose columns are all generalized shows of a class nothing but that number.
 So the sizes of classes of k rows or more are fetched, one number is drawn for each, and the labels of the class are
-written so many times. No key or hash of a row is in any statement, and every engine draws alike.
+written this many times. No key or hash of a row is in any statement, and every engine draws alike.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Random draws with exact probabilities, from fair coins: whole numbers only, so that no rounding spends privacy.
 
-The coins are the operating system's (:func:`secrets.randbits`), which nobody predicts who has not its state. They are
+The coins are the operating system's (:func:`secrets.randbits`), which no one predicts who has not its state. They are
 never repeated: the same coins over a table that has changed by a row would show that row (the samples would differ by
 it), so there is no seed. Floating-point numbers would give some outcomes probabilities that the proof excludes (Mironov
 2012), so there are none.
@@ -15,14 +15,14 @@ from fractions import Fraction
 __all__ = ["Coins", "binomial", "chosen_by_score", "operating_system"]
 
 Coins = Callable[[int], int]
-"""So many fair coins, as the bits of a number."""
+"""This many fair coins, as the bits of a number."""
 
 _PIECE = 1 << 20
 """Coins asked for at a time."""
 
 
 def operating_system(count: int) -> int:
-    """Coins that nobody can know or repeat."""
+    """Coins that no one can know or repeat."""
     return secrets.randbits(count)
 
 
@@ -55,7 +55,7 @@ def binomial(rows: int, threshold: int, bits: int, coins: Coins) -> int:
 
 
 def _heads(count: int, coins: Coins) -> int:
-    """How many of so many coins show heads."""
+    """How many of this many coins show heads."""
     heads = 0
     while count:
         piece = min(count, _PIECE)

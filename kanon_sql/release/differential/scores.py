@@ -293,7 +293,7 @@ class _Classification(Score):
 
     @property
     def shape(self) -> str:
-        """Which column's windows are asked for is part of what tells its statements apart."""
+        """Which column's windows are asked for is part of what distinguishes its statements."""
         return f"{super().shape}, {self.position}"
 
     def at(self, node: Node) -> Self:

@@ -48,5 +48,5 @@ _DEFINITIONS = {
 
 
 def definition(name: str) -> str | None:
-    """The definition of a requirement by its key in a spec; None for one that somebody has added."""
+    """The definition of a requirement by its key in a spec; None for one that a user has added."""
     return _DEFINITIONS.get(name)

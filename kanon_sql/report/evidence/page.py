@@ -22,7 +22,7 @@ FORMS = ("html", "markdown", "json")
 
 
 def evidence_report(found: Evidence, form: Literal["html", "markdown", "json"] = "html") -> str:
-    """Write evidence for somebody to read, to print and to sign.
+    """Write evidence for a person to read, to print and to sign.
 
     Args:
         found: from :func:`kanon_sql.evidence`.

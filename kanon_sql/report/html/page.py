@@ -181,7 +181,7 @@ def sections_page(
     sections: Sequence[Section],
     style: str,
 ) -> str:
-    """Sections that somebody else has made as one HTML file.
+    """Sections that other code has made as one HTML file.
 
     Args:
         unique: the JSON of what they are made of.

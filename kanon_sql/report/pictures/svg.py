@@ -137,7 +137,7 @@ def ticks(high: float, most: int = 5) -> list[float]:
 
 
 def clipped(text: str, width: float) -> str:
-    """As much of a text as fits into so many units."""
+    """As much of a text as fits into this many units."""
     most = max(2, int(width / _CHARACTER))
     return text if len(text) <= most else text[: most - 1] + "…"
 

@@ -115,7 +115,7 @@ class Dialect(ABC):
     def draw(self, text: exp.Expr) -> exp.Expr:
         """A whole number below 2^48 made of a text: the first 48 bits of the SHA-256 of its UTF-8.
 
-        With a secret at its beginning the text gives a number that looks random to whoever does not know the secret,
+        With a secret at its beginning the text gives a number that looks random to anyone who does not know the secret,
         and is the same on every engine.
         """
         raise UnsupportedError(f"{self.name}: a number cannot be drawn from a text here; use another engine")
@@ -251,7 +251,7 @@ class Dialect(ABC):
         return f"(VALUES {listed}) AS {self.quote(name)} ({', '.join(map(self.quote, columns))})"
 
     def numbers_to(self, count: str) -> str | None:
-        """The FROM form of the numbers from 0 on, so many as a column of the tables before it says.
+        """The FROM form of the numbers from 0 on, this many as a column of the tables before it says.
 
         Args:
             count: the column in this dialect.
@@ -317,7 +317,7 @@ class Dialect(ABC):
         return None
 
     def create_schema(self, name: Sequence[str]) -> str | None:
-        """Make a schema unless it is there, which nobody else may use; None where schemas are not made by SQL."""
+        """Make a schema unless it is there, which no other user may use; None where schemas are not made by SQL."""
         return f"CREATE SCHEMA IF NOT EXISTS {self.relation(name)}"
 
     def made_by_us(self, schema: Sequence[str]) -> str | None:
@@ -331,7 +331,7 @@ class Dialect(ABC):
             schema: its name parts.
 
         Returns:
-            None where the engine knows no rights: whoever may read the source may read all else.
+            None where the engine knows no rights: anyone who may read the source may read all else.
 
         Raises:
             UnsupportedError: who may read a schema was not tried on this engine.
@@ -392,7 +392,7 @@ class Dialect(ABC):
         return self.literal(kind)
 
     def stored_as(self, value: str) -> str:
-        """What tells apart how equal values are stored; where columns are typed, they are stored alike.
+        """What distinguishes how equal values are stored; where columns are typed, they are stored alike.
 
         Args:
             value: a column in this dialect.
@@ -401,7 +401,7 @@ class Dialect(ABC):
 
     @property
     def quoted(self) -> re.Pattern[str]:
-        """One group: a text literal or a quoted name, whose content is nobody's SQL."""
+        """One group: a text literal or a quoted name, whose content is no SQL."""
         return QUOTED[self.backslash]
 
 

@@ -18,7 +18,7 @@ _CSV = """delim = ',', quote = '"', escape = '"', nullstr = '', header = true"""
 
 _LINE_END = "\n"
 _MANY = 500
-"""From so many rows on they are inserted column by column."""
+"""From this many rows on they are inserted column by column."""
 
 
 class DuckDB(Dialect):
@@ -51,7 +51,7 @@ class DuckDB(Dialect):
         return tree
 
     def readers(self, schema: Sequence[str]) -> None:
-        """There are no rights inside of a file: whoever may open it may read all of it."""
+        """There are no rights inside of a file: anyone who may open it may read all of it."""
 
     def rows(self, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
         """VALUES: each branch of a UNION ALL is planned on its own."""

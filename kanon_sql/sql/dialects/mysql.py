@@ -19,7 +19,7 @@ _ALL_ROWS = 2**64 - 1
 SEQUENCE = "seq_0_to_9223372036854775807"
 """All numbers that a BIGINT counts by, as the storage engine SEQUENCE has them: it makes those that are asked for."""
 _SHORT = 255
-"""Columns of so many characters are kept in the row, and joined in a quarter of the time; all of a row's
+"""Columns of this many characters are kept in the row, and joined in a quarter of the time; all of a row's
 columns together may have 65,535 bytes."""
 
 
@@ -167,7 +167,7 @@ class MariaDB(Dialect):
 
         Any right counts: who may alter a table may move it to where it can be read. An account is a name and a host, as
         in CURRENT_USER; a row of one name and several hosts counts as another's. Who was given all schemas may read the
-        source too. Only who may read these tables of the server sees it; nobody else is told who has rights.
+        source too. Only who may read these tables of the server sees it; no other user is told who has rights.
         """
         name = f"LOWER({self.literal(schema[-1])})"
         given = " UNION ".join(

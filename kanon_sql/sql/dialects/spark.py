@@ -52,7 +52,7 @@ class Spark(Dialect):
         return text_columns(quote_names(floating_division(tree)), _EXACT)
 
     def readers(self, schema: Sequence[str]) -> None:
-        """Spark itself knows no rights; those of a catalog or of files are somebody else's to give."""
+        """Spark itself knows no rights; those of a catalog or of files are given elsewhere."""
 
     def create_as(self, table: str, query: str, temporary: bool) -> str:
         """A scratch table as far as a script can have one; the engine's own outlive changes of the source."""

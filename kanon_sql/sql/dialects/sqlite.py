@@ -23,7 +23,7 @@ _TEXT = (exp.DType.VARCHAR, exp.DType.TEXT)
 _NUMBERS = (*_WHOLE, exp.DType.DOUBLE, exp.DType.DECIMAL)
 
 _DEEPEST = 5
-"""So many derived tables may lie in each other."""
+"""This many derived tables may lie in each other."""
 
 
 class SQLite(Dialect):
@@ -91,7 +91,7 @@ class SQLite(Dialect):
         """A schema is a file that is attached, or ``main``."""
 
     def readers(self, schema: Sequence[str]) -> None:
-        """There are no rights inside of a file: whoever may open it may read all of it."""
+        """There are no rights inside of a file: anyone who may open it may read all of it."""
 
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """What SQLite lacks, or would compute without a warning as something else."""
@@ -123,7 +123,7 @@ class SQLite(Dialect):
         return f"(SELECT {names} FROM (VALUES {listed})) AS {self.quote(name)}"
 
     def numbers_to(self, count: str) -> str | None:
-        """The places in an array of so many zeros, since no table of the library's own counts."""
+        """The places in an array of this many zeros, since no table of the library's own counts."""
         if not self._json:
             return None
         zeros = f"SUBSTR(REPLACE(HEX(ZEROBLOB({count})), '00', ',0'), 2)"

@@ -1,4 +1,4 @@
-"""``certify``: a release's certificate, which anybody can check with plain SQL and a verifier that knows nothing of us.
+"""``certify``: a release's certificate, which an auditor can check with plain SQL and an independent verifier.
 
 ``ground`` makes the tables that claims are made of, ``definitions`` reads what the requirements ask, ``release``,
 ``optimality`` and ``provenance`` claim, and ``write`` puts the files into a directory, the verifier

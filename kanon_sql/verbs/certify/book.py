@@ -82,7 +82,7 @@ class Book:
     problems: list[str] = field(default_factory=list)
 
     def table(self, what: str) -> Relation:
-        """A new table of the session: its name has the run's id, so that it is nobody else's."""
+        """A new table of the session: its name has the run's id, so that it is no other user's."""
         return self.workspace.table(f"certified_{what}")
 
     def make(self, target: Relation, what: str, statement: Statement) -> Relation:

@@ -60,7 +60,7 @@ class Definition:
         kind: what is measured of a class.
         comparison: of the measure with the threshold.
         threshold: with its tolerance.
-        attribute: the sensitive attribute, or the column of wishes.
+        attribute: the sensitive attribute, or the column with the k of each row.
         least_size: the size that a class must have besides.
         values: the values to protect, where these are not all.
         reference: the table whose distribution a class is compared with.

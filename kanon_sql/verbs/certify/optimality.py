@@ -34,7 +34,7 @@ MOST_OF_BOUNDARY = 256
 """Where the whole boundary takes more answers besides, only that part of it is stated which the proof needs."""
 
 SMALL = 1_024
-"""Only of a lattice of so many nodes the whole boundary is looked for unasked: on large ones that takes longest."""
+"""Only of a lattice of this many nodes the whole boundary is looked for unasked: on large ones that takes longest."""
 
 A_STATEMENT = 32
 """Nodes that one statement asks about."""
@@ -255,7 +255,7 @@ class _Asking:
         self._rows_of[name] = self._book.claim("optimality", name, says, statement, names).rows
 
     def _node(self, node: Node, *, sized: bool) -> Statement:
-        """The statement of a node, compiled once for all nodes with so many keys and so many sizes."""
+        """The statement of a node, compiled once for all nodes with this many keys and this many sizes."""
         ground, compiler = self._ground, self._book.workspace.compiler
         levels = list(zip(ground.attributes, node, strict=True))
         keys = [attribute.label(level) for attribute, level in levels if level < attribute.height] or [Sql("0")]
@@ -326,7 +326,7 @@ class _Asking:
             self.measure([node for node in nodes if node in answers.satisfied and answers.metric(node) < enough])
 
     def complete(self, most: int, enough: float) -> bool:
-        """Ask until it follows of every node whether it satisfies; False where that takes more than so many answers."""
+        """Ask until it follows of every node whether it satisfies; False where it takes more answers than this."""
         if not most:
             return False
         undecided = set(self._box(self._proof["minimum"], self._proof["maximum"]))

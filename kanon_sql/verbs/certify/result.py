@@ -20,7 +20,7 @@ class Certificate:
         verdict: ``pass`` where all that is claimed holds.
         problems: what does not, in words.
         directory: where its files are.
-        sha256: the digest of ``certificate.json``, to be noted where nobody changes it.
+        sha256: the digest of ``certificate.json``, to be noted where no one can change it.
         content: ``certificate.json``.
         cost: what making it took.
 

@@ -108,7 +108,7 @@ class Answers:
         self.loss = cache(self.loss)
 
     def loss(self, index, level, more, own=None):
-        """A column's weighted loss where so many are suppressed besides NULLs: rows with most, if own is unknown."""
+        """A column's weighted loss where this many are suppressed besides NULLs: rows with most, if own is unknown."""
         height, domain, suppressed = self.proof["heights"][index], self.domains[index], self.null_rows + more
         kept, weight = self.rows - suppressed, self.proof["weights"][index]
         if self.proof["metric"] in ("height", *COUNTED):
@@ -143,7 +143,7 @@ class Answers:
         return self.together([self.loss(i, level, suppressed, own[i]) for i, level in enumerate(node)])
 
     def bound(self, node, violating=0):
-        """What the metric of a node is at least, where so many rows at least violate a requirement."""
+        """What the metric of a node is at least, where this many rows at least violate a requirement."""
         losses = [self.loss(i, level, violating) for i, level in enumerate(node)]
         return math.inf if violating > self.most else self.together(losses)
 

@@ -77,7 +77,7 @@ class _Release:
 
     @property
     def private(self) -> str:
-        """The schema of what nobody else may read, as an expression."""
+        """The schema of what no other user may read, as an expression."""
         schema = "kanon_private" if self.spec.state is None else self.spec.state[-1]
         return f'var("kanon_sql_private_schema", {_literal(schema)})'
 

@@ -28,7 +28,7 @@ WATERMARK = "kanon_watermark"
 """The column of a release that grows that says when a row came; NULL for those that wait."""
 
 _YEAR_OF_BUILD = "{{ run_started_at.year }}"
-"""The year in which dbt builds, a whole number, by UTC. Every build renders its models anew."""
+"""The year in which dbt builds, a whole number, by UTC. Every build renders its models again."""
 
 
 @dataclass(frozen=True)

@@ -148,7 +148,7 @@ def _quasi_identifier(
 
 
 def _of_unknown_level(run: Published | None) -> str:
-    """A table that nobody vouches for may hold values as they are: nothing good is said of it."""
+    """A table that no one vouches for may hold values as they are: nothing good is said of it."""
     if run is None:
         return "not known, it may be the value: no manifest says how this table was made"
     if not run.unchanged:

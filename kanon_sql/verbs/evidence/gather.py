@@ -56,14 +56,14 @@ def evidence(
         spec: the spec that the release is to be judged by.
         table: the release; the spec's by default.
         external: a table that an attacker has besides, for the attack ``linking``.
-        external_is_sample: it is a random sample of those whom an attacker may look for, so that what linking finds is
+        external_is_sample: it is a random sample of those that an attacker may look for, so that what linking finds is
             told with a confidence interval (95 %, Clopper and Pearson 1934).
         on: the columns to link on; all that the two tables share by default.
         earlier: other releases of the same people.
         attacks: attacks to run besides those that an audit runs by itself: ``mapping``, ``minimality``, ``downcoding``,
             ``definetti``.
-        population: a table of everybody among whom the persons are sought, with the same columns in the same form as
-            the release.
+        population: a table of all the persons among which an attacker searches, with the same columns in the same form
+            as the release.
         sampling_fraction: the release's share of the population, above 0 and up to 1.
         zip_population: a table of how many people live where, with a column of ZIP codes that has the release's name.
         zip_people: its column of how many; by default each of its rows is a person.

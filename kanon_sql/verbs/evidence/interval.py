@@ -63,7 +63,7 @@ def _upper(found: int, tried: int, probability: float) -> float:
 
 
 def _at_most(found: int, tried: int, share: float) -> float:
-    """The binomial probability of so many or fewer, for a share of ``found / tried`` or more.
+    """The binomial probability of this many or fewer, for a share of ``found / tried`` or more.
 
     From there on down each term is smaller than the one before, so that the sum ends where terms are negligible.
     """

@@ -30,7 +30,7 @@ class Finding:
         beyond: those of the exposed whom the requirements should have protected.
         risk: the highest that any of them runs; None where there is nothing to measure.
         estimate: it rests on an assumption that no database can check.
-        interval: of the share of exposed, where what was examined is a random sample; None where it is everybody.
+        interval: of the share of exposed, where what was examined is a random sample; None where it is every person.
     """
 
     measured_by: str
@@ -86,7 +86,7 @@ def opinion(records: Records, audited: AuditResult | None, why_not: str | None, 
         records: the classes of the release.
         audited: what attacks found; None where none could be run.
         why_not: then the reason.
-        sampled: the external table is a random sample of those whom an attacker may look for.
+        sampled: the external table is a random sample of those that an attacker may look for.
     """
     names = {result: method.name for method in methods() for result in method.results}
     about = {method.name: method.threat for method in methods()}

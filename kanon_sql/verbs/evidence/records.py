@@ -1,4 +1,4 @@
-"""The risk of the records of a release: rows, or the persons whom its run counted before it was published.
+"""The risk of the records of a release: rows, or the persons that its run counted before it was published.
 
 A release does not hold the column of the person. So where persons are protected, classes are those that the run counted
 and its manifest keeps, if the table is still the one that it published; with rows alone, a person of several rows would
@@ -23,7 +23,7 @@ EMA_THRESHOLD = 0.09
 
 @dataclass(frozen=True)
 class Records:
-    """The records of a release and their risk, to somebody who knows that a person is in it.
+    """The records of a release and their risk, for an attacker who knows that a person is in it.
 
     Attributes:
         counted: what a record is.

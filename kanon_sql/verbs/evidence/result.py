@@ -61,8 +61,8 @@ class Evidence:
     """What a person who answers for a release can sign: what was measured, by what, and what was not.
 
     Attributes:
-        verdict: ``pass`` when every requirement is met, in what it protects, and no attack that was run exposes anybody
-            beyond the requirements.
+        verdict: ``pass`` when every requirement is met, in what it protects, and no attack that was run exposes any
+            person beyond the requirements.
         problems: why not, a sentence each.
         release: the table.
         rows: rows in it.

@@ -1,8 +1,8 @@
 """The kinds of identifiers that HIPAA's Safe Harbor lists, and what became of the columns that may hold them.
 
 45 CFR 164.514(b)(2)(i), letters A to R. Columns are recognized by their names, so a column with another name is not
-seen here, and it is for a person to say what a column holds. The rule's second condition, that nobody knows of a way
-to identify somebody, is about people and not about tables.
+seen here, and it is for a person to say what a column holds. The rule's second condition, that no one knows of a way
+to identify a person, is about people and not about tables.
 """
 
 from __future__ import annotations

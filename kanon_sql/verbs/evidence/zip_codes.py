@@ -1,7 +1,7 @@
 """ZIP codes under HIPAA's Safe Harbor: the first three digits may stay where more than 20,000 people live in them.
 
 45 CFR 164.514(b)(2)(i)(B). An area is all ZIP codes that begin as a released label does; labels of fewer than three
-digits are areas likewise. What the population table lacks is taken to have nobody.
+digits are areas likewise. What the population table lacks is taken to have no person.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kanon_sql.sql import Sql, identifier
 __all__ = ["MOST_PEOPLE", "ZipCodes", "ZipPopulation", "count_zip_codes"]
 
 MOST_PEOPLE = 20_000
-"""An area of so many people or fewer may not be named."""
+"""An area of this many people or fewer may not be named."""
 
 _DIGITS = 5
 """Of a ZIP code. Codes of different lengths, some shorter, have lost their zeros at the front."""
@@ -51,7 +51,7 @@ class ZipCodes:
         hidden_rows: rows that name none.
         finer_rows: rows of labels with more than three digits.
         small_areas: areas of up to three digits with 20,000 people or fewer, and ``small_rows``, the rows in them.
-        unknown_areas: those of them where the population table has nobody at all.
+        unknown_areas: those of them where the population table has no person at all.
     """
 
     column: str

@@ -260,7 +260,7 @@ def _label_counts(workspace: Workspace, found: _Surveyed) -> dict[int, tuple[int
 
 
 def _rows(workspace: Workspace, found: _Surveyed, *, most: int | None, missing: bool = False) -> list[Row]:
-    """Labels from the value up to below the top, and rows, of at most so many values."""
+    """Labels from the value up to below the top, and rows, of at most this many values."""
     if most == 0 or (missing and not found.survey.coverage.uncovered):
         return []
     table = found.survey.table

@@ -12,7 +12,7 @@ from kanon_sql.verbs.result import Cost
 __all__ = ["LISTED", "AttributeHierarchy", "HierarchyResult", "Level", "Role"]
 
 LISTED = 8
-"""So many labels of a level are shown, of those that the spec itself holds."""
+"""This many labels of a level are shown, of those that the spec itself holds."""
 
 Role = Literal["quasi-identifier", "sensitive attribute"]
 

@@ -20,7 +20,7 @@ _ALIAS = "kanon_source"
 _CODES = POSTAL | {"zip3", "zcta", "zcta3", "zcta5"}
 _PEOPLE = frozenset(["population", "pop", "people", "persons", "inhabitants", "residents"])
 ALL_AREAS = 1_000
-"""So many areas have three digits."""
+"""This many areas have three digits."""
 
 
 def large_areas(engine: Engine, workspace: Workspace, table: str) -> list[str]:

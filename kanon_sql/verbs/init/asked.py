@@ -19,11 +19,11 @@ class Roles:
 
     Attributes:
         quasi_identifiers: what others may know, all of it: nothing else is a quasi-identifier; None for suggestions.
-        sensitive: what nobody should learn, all of it; None for suggestions.
+        sensitive: what no reader should learn, all of it; None for suggestions.
         identifiers: never released, besides those suggested.
         keep: released as they are.
-        unit: the column that tells persons apart; None for a suggestion.
-        rows: rows are protected, whatever column could tell persons apart.
+        unit: the column that identifies persons; None for a suggestion.
+        rows: rows are protected, whatever column could identify persons.
     """
 
     quasi_identifiers: Sequence[str] | None = None

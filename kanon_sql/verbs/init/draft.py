@@ -43,13 +43,13 @@ REVEALS = 0.5
 column is taken for one as well."""
 
 MOST_REVEALING = 8
-"""So many columns are looked at for that."""
+"""This many columns are looked at for that."""
 
 Answers = tuple[Roles, int | None]
 """The roles of columns, and k; None for the usual one."""
 
 Ask = Callable[[Sequence[Suggestion], int], Answers]
-"""Asks somebody about suggestions; the second argument is the k that is proposed."""
+"""Asks the user about suggestions; the second argument is the k that is proposed."""
 
 
 @accepts_objects
@@ -83,18 +83,18 @@ def init(
         table: as a spec names it, such as ``visits`` or ``main.visits``; or, where there is no such table, the path of
             a Parquet or CSV file; nothing where the table itself was given.
         quasi_identifiers: the columns that others may know, all of them: no other becomes one. None for suggestions.
-        sensitive: the columns that nobody should learn of a person, all of them. None for suggestions.
+        sensitive: the columns that no reader should learn of a person, all of them. None for suggestions.
         identifiers: columns that are never released, besides those suggested.
         keep: columns that are released as they are.
-        unit: the column that tells persons apart. None to look for one, by names and in the data.
+        unit: the column that identifies persons. None to look for one, by names and in the data.
         k: rows, or persons, that look alike; 5, or what a preset asks for, where it is None.
         preset: ``hipaa-safe-harbor``, ``ema-0070`` or ``gdpr-wp216``: follow its rules, and say where they stand.
         population: for ``hipaa-safe-harbor``, a table with postal codes (text) and the number of people of each. Areas
             whose codes begin with the same three digits, and that have more than 20,000 people, keep these digits.
-        largest_combination: look at combinations of up to so many of the likely columns; 0 for none.
+        largest_combination: look at combinations of up to this many of the likely columns; 0 for none.
         skeleton_directory: where to write the values of short lists of categories, as hierarchy files to fill in;
             None to write none. These files hold values, those of single rows among them.
-        ask: called with the suggestions and the proposed k; what it returns goes before both. None to ask nobody.
+        ask: called with the suggestions and the proposed k; what it returns goes before both. None to ask no one.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
 

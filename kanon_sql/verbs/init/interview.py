@@ -1,4 +1,4 @@
-"""What ``init`` asks a table once roles are suggested: what columns tell apart together, how far numbers spread.
+"""What ``init`` asks a table once roles are suggested: what columns distinguish together, how far numbers spread.
 
 Shares of rows and powers of ten come back, no value, unless the user wants files of values.
 """
@@ -22,7 +22,7 @@ __all__ = ["TELLING", "ColumnsTogether", "by_spread", "columns_together", "skele
 _ALIAS = "kanon_source"
 
 MOST_COLUMNS = 12
-"""Combinations of so many columns are looked at: the quasi-identifiers first, then what is left out."""
+"""Combinations of this many columns are looked at: the quasi-identifiers first, then what is left out."""
 
 TELLING = 0.05
 """Share of rows that a pair sets apart from which it is a reason to name a column."""
@@ -30,7 +30,7 @@ TELLING = 0.05
 
 @dataclass(frozen=True)
 class ColumnsTogether:
-    """What columns tell apart together.
+    """What columns distinguish together.
 
     Attributes:
         records: rows, or persons where the table has several rows of each.
@@ -63,7 +63,7 @@ class ColumnsTogether:
 
 
 def columns_together(workspace: Workspace, found: Sequence[Suggestion], largest: int) -> ColumnsTogether | None:
-    """Measure what the likely columns tell apart, alone, together, and in combinations.
+    """Measure what the likely columns distinguish, alone, together, and in combinations.
 
     Args:
         workspace: its source is the table; each statement reads it once.

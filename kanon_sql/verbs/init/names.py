@@ -32,7 +32,7 @@ __all__ = [
 
 
 FEWEST = 10
-"""Different values from which a column with the name of a key may tell persons apart; others need more."""
+"""Different values from which a column with the name of a key may identify persons; others need more."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -51,7 +51,7 @@ _CALLED = _words(
 _GROUP = _words("household households hh hhid family families fam dwelling couple siblings haushalt famille")
 """Words of groups of persons who live together."""
 _OTHER = _words("manager supervisor boss doctor physician provider nurse teacher agent seller referrer")
-"""Somebody else than whom a row is about."""
+"""A person other than the one that a row is about."""
 _BARE = _words("id ident identifier key nr no number panel household hh") | _CALLED
 _THING = _words(
     "store stores shop outlet branch product sku item article machine sensor factory warehouse depot stock ticker "
@@ -69,7 +69,7 @@ DIRECT = _words(
 )
 """Words of direct identifiers, whatever else the name says."""
 _WHO = _words("ssn sin nhs nino mrn email mail passport username login uuid guid imei cookie token")
-"""Those of them that somebody keeps from row to row, and nobody shares."""
+"""Those of them that a person keeps from row to row, and no other person shares."""
 WEAK_DIRECT = _words("name names address addr street account acct card contact comment comments note notes")
 """Words of direct identifiers, unless the name is that of a place: ``city_name``."""
 SENSITIVE = _words(
@@ -77,7 +77,7 @@ SENSITIVE = _words(
     "medication drug hiv income salary wage wages earnings debt religion conviction offence offense crime "
     "sexuality disability"
 )
-"""Words of what nobody should learn of a person."""
+"""Words of what no reader should learn of a person."""
 PLACE = _words(
     "zip zipcode zip5 postal postcode postalcode plz city town county country state province region district "
     "municipality village borough location canton nationality citizenship birthplace"
@@ -152,7 +152,7 @@ def names_a_key(profile: ColumnProfile) -> bool:
 
 
 def names_another(profile: ColumnProfile) -> bool:
-    """Whether a column's name is that of somebody else than whom a row is about: ``manager_id``."""
+    """Whether a column's name is that of another person than the one that a row is about: ``manager_id``."""
     return bool(profile.words & _OTHER)
 
 

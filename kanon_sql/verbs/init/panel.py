@@ -19,14 +19,14 @@ from kanon_sql.verbs.init.suggest import says_nothing
 __all__ = ["followed", "has_enough_values"]
 
 MEETINGS = 20
-"""So many pairs of rows, expected to be alike in both columns if these had nothing to do with each other, and none is:
-by chance that happens once in 10^8 tables."""
+"""This many pairs of rows, expected to be alike in both columns if these had nothing to do with each other, and none
+is: by chance that happens once in 10^8 tables."""
 
 MOST_PAIRS = 16
-"""So many pairs of columns are looked at: those whose second one says when by its name or type, then the densest."""
+"""This many pairs of columns are looked at: those whose second one says when by its name or type, then the densest."""
 
 MOST_MOMENTS = 1_000
-"""Rows per person, on average, up to which somebody may be followed by dates, as in a diary."""
+"""Rows per person, on average, up to which a person may be followed by dates, as in a diary."""
 
 
 def followed(workspace: Workspace, profiles: Sequence[ColumnProfile]) -> tuple[ColumnProfile, ColumnProfile] | None:

@@ -92,7 +92,7 @@ class Suggestion:
 
     @property
     def is_list(self) -> bool:
-        """Whether it is a quasi-identifier with a short list of categories that somebody could group by hand."""
+        """Whether it is a quasi-identifier with a short list of categories that a user could group by hand."""
         return (
             self.role == "quasi_identifier"
             and self.hierarchy == "{}"
@@ -125,8 +125,8 @@ def suggest(
 
     Args:
         profiles: the columns.
-        panel: whom the table follows and when, where the data say it and no name does. Whoever has the name of a thing
-            is not taken for a person.
+        panel: whom the table follows and when, where the data say it and no name does. Anyone who has the name of a
+            thing is not taken for a person.
         unit: the unit, if the user named one.
         rows: there is none.
     """
@@ -201,7 +201,7 @@ def with_file(item: Suggestion, path: Path) -> Suggestion:
 
 
 def with_a_release(found: Sequence[Suggestion], panel: Panel | None = None) -> list[Suggestion]:
-    """The suggestions with so many quasi-identifiers that a release tells something: :data:`FEW_COLUMNS` columns.
+    """The suggestions with enough quasi-identifiers that a release tells something: :data:`FEW_COLUMNS` columns.
 
     Of the columns left out those with few values come first, then dates, then numbers; free text is not taken. Where
     there is no quasi-identifier even so, the most plausible column is one: of those left out, then of identifiers that

@@ -1,4 +1,4 @@
-"""The text of a draft: YAML that a spec is read from, with a comment for each thing that somebody should decide.
+"""The text of a draft: YAML that a spec is read from, with a comment for each thing that the user should decide.
 
 No value of the table is in it, but what a preset looked up in a table of populations.
 """
@@ -23,7 +23,7 @@ K = 5
 """Of k-anonymity, where neither the user nor a preset says another."""
 
 MANY = 4
-"""So many quasi-identifiers seldom leave a useful table at one level per column."""
+"""This many quasi-identifiers seldom leave a useful table at one level per column."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Draft:
         source: the table or file.
         rows: its rows.
         columns: a suggestion for each of its columns.
-        together: what columns tell apart together; None where that was not asked.
+        together: what columns distinguish together; None where that was not asked.
         panel: a key of two columns, whose first one has the name of a thing; None without one.
         unusable: columns whose names or types a spec cannot use.
         preset: whose rules the spec follows; None for none.
@@ -211,7 +211,7 @@ def _setting_apart(profile: ColumnProfile) -> str:
 
 
 def _together_lines(apart: ColumnsTogether | None, own: Sequence[str]) -> Iterator[str]:
-    """What the quasi-identifiers tell apart together."""
+    """What the quasi-identifiers distinguish together."""
     if apart is None:
         return
     if apart.everything is not None:
@@ -224,7 +224,7 @@ def _together_lines(apart: ColumnsTogether | None, own: Sequence[str]) -> Iterat
 
 
 def _with_another(apart: ColumnsTogether | None, item: Suggestion, own: Sequence[str]) -> str:
-    """With which quasi-identifier a column tells most apart, if that is a reason to take it for one."""
+    """With which quasi-identifier a column distinguishes most, if that is a reason to take it for one."""
     best = None if apart is None or item.by_name else apart.best_with(item.profile.name, own)
     if apart is None or best is None or best[1].uniques < TELLING * best[1].records:
         return ""

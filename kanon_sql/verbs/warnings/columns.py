@@ -38,7 +38,7 @@ def nearly_unique(
     """Columns that are released as they are, and by which, or with the quasi-identifiers, many rows are alone.
 
     Args:
-        workspace: where the table is; it takes one statement, and one more where a column has so many values.
+        workspace: where the table is; it takes one statement, and one more where a column has this many values.
         table: the release, or a table to check.
         columns: its columns by name.
         quasi_identifiers: their names.

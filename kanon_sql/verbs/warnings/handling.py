@@ -46,7 +46,7 @@ def _codes(found: Sequence[Warned]) -> str:
 
 
 def refuse_fatal_warnings(spec: Spec, what: str) -> None:
-    """Refuse warnings that are errors where SQL is handed over, and nobody looks for them.
+    """Refuse warnings that are errors where SQL is handed over, and no one looks for them.
 
     Raises:
         UnsupportedError: the spec has such.

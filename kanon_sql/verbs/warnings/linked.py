@@ -25,12 +25,12 @@ def linked_rows(
 ) -> list[Warned]:
     """Kept columns whose values say which rows are of the same few people: a pseudonym, a device, a trip.
 
-    Every label is shared by k people. Whoever sees that several rows are of one person knows all of their labels
-    together, which nobody else may share. If no kept column links by itself, all of them together are looked at.
+    Every label is shared by k people. Anyone who sees that several rows are of one person knows all of their labels
+    together, which no other person may share. If no kept column links by itself, all of them together are looked at.
 
     Args:
         workspace: where.
-        spec: what is kept; with fewer than its k people a value is taken to be of few (one, where rows have wishes).
+        spec: what is kept; with fewer than its k people a value is taken to be of few (one, where each row has a k).
         rows: all rows of the source, each with who it is about and the number of its cell; NULL for those left out.
         columns: the source's columns by name.
         released: rows with a cell.

@@ -19,11 +19,11 @@ from kanon_sql.verbs.warnings.repeats import repeats
 __all__ = ["Repeated", "persons_in_choice", "persons_in_table", "repeated_persons"]
 
 MOST_COLUMNS = 16
-"""So many columns are looked at for a person's key: the spec's identifiers, then those with such a name; and as many
+"""This many columns are looked at for a person's key: the spec's identifiers, then those with such a name; and as many
 others for whom a panel follows."""
 
 FIRST_ROWS = 10_000
-"""So many rows tell that a column has few values."""
+"""This many rows tell that a column has few values."""
 
 MOST_ROWS = 100
 """Rows per value, on average, above which a column is no person's key."""
@@ -31,7 +31,7 @@ MOST_ROWS = 100
 
 @dataclass(frozen=True)
 class Repeated:
-    """A column that tells persons apart who have several rows each.
+    """A column that identifies persons with several rows each.
 
     Attributes:
         column: it.
@@ -49,7 +49,7 @@ class Repeated:
 def repeated_persons(
     workspace: Workspace, spec: Spec, table: Relation, columns: Mapping[str, Column]
 ) -> Iterator[Repeated]:
-    """The columns that seem to tell persons apart who have several rows each, likeliest first.
+    """The columns that seem to identify persons with several rows each, likeliest first.
 
     Looked at are the columns that are no quasi-identifiers and no sensitive attributes: the spec's identifiers, names
     such as ``patient_id``, and, as ``init`` does, whatever makes a key of the table together with another column while
@@ -97,7 +97,7 @@ def _direct(spec: Spec) -> set[str]:
 def _to_look_at(spec: Spec, columns: Mapping[str, Column]) -> tuple[list[Column], list[Column]]:
     """The columns that name a person by what the spec or their own name says, and others that could; some of each.
 
-    A key may be of any type that tells persons apart: keys with gaps are often read as decimals. Times are taken for
+    A key may be of any type that identifies persons: keys with gaps are often read as decimals. Times are taken for
     keys by their name alone, since a date of birth is an identifier too, and many persons share it.
     """
     used = {name.casefold() for name in (*spec.quasi_identifiers, *spec.sensitive)}
@@ -140,7 +140,7 @@ def persons_in_choice(workspace: Workspace, choice: Choice, found: Repeated) -> 
 def persons_in_table(
     workspace: Workspace, models: Sequence[PrivacyModel], frames: RiskFrames, found: Repeated
 ) -> list[Warned]:
-    """Warn if classes of a table have too few persons, whom one of its columns tells apart."""
+    """Warn if classes of a table have too few persons, which one of its columns identifies."""
     return _judged(models, found, lambda: histogram_of(workspace, frames))
 
 

@@ -24,7 +24,7 @@ def repeats(
         workspace: where the table is.
         table: what to count.
         columns: some of its columns.
-        most: look at so many rows, whichever come first; None for all.
+        most: look at this many rows, whichever come first; None for all.
     """
     if not columns:
         return []

@@ -15,7 +15,7 @@ from kanon_sql.verbs.warnings.advice import or_local
 __all__ = ["uneven"]
 
 TIMES = 4
-"""So many times the share of all rows is uneven."""
+"""This many times the share of all rows is uneven."""
 
 LEAST = 30
 """Groups of fewer rows are looked at as one: in a small group one row is a large share."""

@@ -9,7 +9,7 @@ from kanon_sql.verbs.init.presets.base import Preset
 __all__ = ["EMA_0070", "THRESHOLD"]
 
 THRESHOLD = 0.09
-"""The largest risk of re-identification that the guidance names for reports that anybody may read."""
+"""The largest risk of re-identification that the guidance names for reports that any reader may get."""
 
 EMA_0070 = Preset(
     name="ema-0070",
