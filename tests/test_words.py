@@ -1,16 +1,22 @@
-"""The words of the project are those of its field: no other ones in the docs, the help, and what the program says."""
+"""The words of the project are those of its field: no other ones in docs, help, messages and comments."""
 
 from __future__ import annotations
 
 import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
 import typer
 
 from kanon_sql.cli import app
+
+pytestmark = pytest.mark.xdist_group("words")  # one worker reads all sources once
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "kanon_sql"
@@ -26,6 +32,9 @@ WORDS = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
+ALSO_IN_CODE = re.compile(r"^\s*(?:wishes|everybody): |\b(?:of|to|on) whom\b", re.MULTILINE)
+"""Attributes that docstrings list by these names, and "n of whom have the value", as papers say it."""
+
 NAMES = {
     "wishes",  # a kind of claim in a certificate, which its statements and its verifier know by this name
     "everybody",  # a table, or a number of persons, in statements and in the conformance tests
@@ -34,6 +43,13 @@ NAMES = {
     "Wish",  # a class that the package hands out
 }
 """String literals that are names, and no text that a user reads."""
+
+
+@cache
+def suspects() -> list[tuple[str, str]]:
+    """The sources that have a word anywhere, also between the parts of a literal: others need no parser."""
+    sources = ((path.relative_to(ROOT).as_posix(), path.read_text("utf-8")) for path in sorted(PACKAGE.rglob("*.py")))
+    return [(place, text) for place, text in sources if WORDS.search(re.sub(r'"\s*\n\s*[rf]*"', "", text))]
 
 
 def found_in(text: str) -> list[str]:
@@ -58,13 +74,27 @@ def helps() -> Iterator[tuple[str, str]]:
 
 
 def literals() -> Iterator[tuple[str, str]]:
-    """Every text in the package's code that is no docstring, with those that f-strings are made of."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        tree = ast.parse(path.read_text("utf-8"))
+    """Every text in the code of these that is no docstring, with those that f-strings are made of."""
+    for place, text in suspects():
+        tree = ast.parse(text)
         docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
-                yield f"{path.relative_to(ROOT).as_posix()}:{node.lineno}", node.value
+                yield f"{place}:{node.lineno}", node.value
+
+
+def explanations() -> Iterator[tuple[str, str]]:
+    """The docstrings and comments of the package, and the comments of the templates."""
+    for place, text in suspects():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                yield f"{place}:{node.lineno}", str(node.value.value)
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                yield f"{place}:{token.start[0]}", token.string
+    for path in sorted((ROOT / "sql_templates").rglob("*.j2")):
+        comments = re.findall(r"\{#.*?#\}", path.read_text("utf-8"), re.DOTALL)
+        yield path.relative_to(ROOT).as_posix(), "\n".join(comments)
 
 
 def schemas() -> Iterator[tuple[str, str]]:
@@ -86,6 +116,11 @@ def test_no_help_has_another_word() -> None:
 def test_nothing_that_the_program_says_has_another_word() -> None:
     said = [(place, text) for place, text in literals() if text not in NAMES]
     assert {place: words for place, text in [*said, *schemas()] if (words := found_in(text))} == {}
+
+
+def test_no_docstring_or_comment_has_another_word() -> None:
+    shown = [(place, ALSO_IN_CODE.sub(" ", text)) for place, text in explanations()]
+    assert {place: words for place, text in shown if (words := found_in(text))} == {}
 
 
 def test_every_exception_is_needed() -> None:

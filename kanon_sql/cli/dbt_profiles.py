@@ -25,7 +25,7 @@ _DUCKDB = frozenset("type path schema database threads".split())
 _POSTGRES = frozenset("type host user password pass port dbname database schema threads".split())
 _OF_SSL = frozenset("sslmode sslcert sslkey sslrootcert".split())
 _OF_DBT = frozenset("keepalives_idle connect_timeout retries".split())
-"""What says how dbt connects, and neither to what nor as whom."""
+"""What says how dbt connects, but not to what, nor as which user."""
 
 
 def dbt_database(profile: str, target: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Whom of a population every row of a table stands for.
+"""Which persons of a population every row of a table stands for.
 
 A class stands for the persons of the population each of whose values is below the class's labels: the hierarchies are
 applied to the population, and labels are compared.
@@ -32,7 +32,7 @@ class Matched:
 
     Attributes:
         frame: FROM form: a class's columns ``q0``, ... and ``row_count``, persons that it stands for.
-        missed: different persons, by their quasi-identifiers, whom no class stands for; None where no model asks.
+        missed: different persons, by their quasi-identifiers, that no class stands for; None where no model asks.
     """
 
     frame: Sql
@@ -66,7 +66,7 @@ def match_populations(
     *,
     raw: bool,
 ) -> dict[str, Matched]:
-    """Whom of the populations that models compare with each class of a table stands for.
+    """Which persons of the populations that models compare with each class of a table stands for.
 
     Args:
         workspace: where to look; inline, so that nothing is created.
@@ -140,7 +140,7 @@ def _missed(
     classes: Relation,
     meanings: Sequence[Meaning],
 ) -> int | None:
-    """The different persons of a population whom no class stands for, where a model asks for them.
+    """The different persons of a population that no class stands for, where a model asks for them.
 
     Args:
         workspace: where to look.

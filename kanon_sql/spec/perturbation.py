@@ -1,4 +1,4 @@
-"""A spec of perturbation: which columns are made untrue, how, and whom that protects from being found.
+"""A spec of perturbation: which columns are made untrue, how, and what that protects from being found.
 
 It is apart from the specs of anonymization: what noise, swapping and PRAM release is not what the source says, so no
 requirement of :class:`kanon_sql.spec.Spec` may be claimed of it. Record linkage by distance measures its risk.

@@ -29,7 +29,7 @@ class InvariantReleases(Fixtures):
     """m-invariant sequences of releases."""
 
     def test_the_same_sequence_as_duckdb(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:
-        """Two releases: who is with whom, labels, counterfeits, and what the history holds."""
+        """Two releases: who is in one class, labels, counterfeits, and what the history holds."""
         spec = kanon_sql.Spec.from_dict(
             {
                 **{key: SPEC[key] for key in ("version", "release", "identifiers", "sensitive")},

@@ -169,7 +169,7 @@ class _Found:
         subject: the table as it was examined.
         models: the requirements, with what is known of their attributes' values.
         examination: of all classes.
-        absent: per requirement that minds them, by its label: persons of a population whom no row stands for.
+        absent: per requirement that minds them, by its label: persons of a population that no row stands for.
         notes: what to know about the figures.
     """
 
@@ -241,7 +241,7 @@ def _estimated(
 
 
 def _missed(model: PrivacyModel, matched: Mapping[str, Matched]) -> int:
-    """Persons, by their quasi-identifiers, whom no row stands for."""
+    """Persons, by their quasi-identifiers, that no row stands for."""
     assert model.frame is not None
     missed = matched[model.frame].missed
     assert missed is not None, "they are counted where a model asks"

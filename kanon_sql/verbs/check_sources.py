@@ -95,7 +95,7 @@ def columns_of_source(workspace: Workspace, spec: Spec, needed: list[str]) -> di
 def matched_populations(
     workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], opened: OpenTable, unit: str | None
 ) -> dict[str, Matched]:
-    """Per population that a model compares with: whom of it the table's classes stand for."""
+    """Per population that a model compares with: which persons the table's classes stand for."""
     compared = [model for model in models if model.population is not None]
     if not compared:
         return {}

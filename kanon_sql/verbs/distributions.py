@@ -227,7 +227,7 @@ class _Counted:
         return self.sets.counting != "rows"
 
     def _there(self, workspace: Workspace, *, released_alone: bool) -> int:
-        """The rows, or persons, whom all labels together have if each has one."""
+        """The rows, or persons, that all labels together have if each has one."""
         sets = self.sets
         if not self._of_persons:
             return self.released if released_alone else sets.kept_rows

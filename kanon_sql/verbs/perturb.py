@@ -1,4 +1,4 @@
-"""``perturb``: publish rows whose values are untrue on purpose, with what that costs and whom it protects."""
+"""``perturb``: publish rows whose values are untrue on purpose, with what that costs and what it protects."""
 
 from __future__ import annotations
 

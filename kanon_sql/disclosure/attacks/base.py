@@ -34,7 +34,7 @@ class Attack:
         about: the sensitive attribute or the table that it uses; None if it has none.
         examined: people (rows, where nothing else is said) that it was tried on.
         exposed: those that it exposes.
-        beyond: those of them whom the requirement should have protected; they decide the verdict.
+        beyond: those of them that the requirement should have protected; they decide the verdict.
         risk: the highest that any of them runs; None when there is nothing to measure.
         measure: what that figure is, in words.
         estimate: it rests on an assumption that the database cannot check, and decides no verdict.
@@ -282,7 +282,7 @@ class Unmeasured:
 def measured(scene: Scene, cases: Cases) -> Attack | Unmeasured:
     """Count the people of an attack's cases: one row comes back, and the exposed cases only if revealed.
 
-    Where nothing at all is matched, that says more of how the tables are written than of whom they protect.
+    Where nothing at all is matched, that says more of how the tables are written than of the protection.
     """
     examined, exposed, beyond, risk, people, others, there, *found = scene.workspace.row(
         "disclosure/attacks/counted",

@@ -13,7 +13,7 @@ __all__ = ["Complementary"]
 
 
 class Complementary(AttackMethod):
-    """People of the source for whom fewer than k rows are left when all releases are joined.
+    """People of the source with fewer than k rows left when all releases are joined.
 
     The complementary release attack of Sweeney (2002, section 4.2), and, if the source grew between
     the releases, her temporal attack (section 4.3). Releases are joined on what they have in common

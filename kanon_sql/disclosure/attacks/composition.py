@@ -21,7 +21,7 @@ __all__ = ["Composition"]
 
 
 class Composition(AttributeAttack):
-    """People of the source of whom fewer values are left than the requirement leaves to a class.
+    """People of the source with fewer values left than the requirement leaves to a class.
 
     The intersection attack of Ganta, Kasiviswanathan, Smith (2008, section 2): each release leaves a
     person the values of the class that the person is in, and a person who is in all of them has a

@@ -47,7 +47,7 @@ _ON_REQUEST = "it is about versions of one release that only grows, the oldest f
 
 
 class Correspondence(AttributeAttack):
-    """People of the source of whom fewer than k rows are left when versions of a growing release are compared.
+    """People of the source with fewer than k rows left when versions of a growing release are compared.
 
     The forward and the cross attack of Fung, Wang, Fu, Pei (2008, sections 3 and 4) for each pair of versions, on whom
     the earlier one may hold; both leave the same number of rows. The versions are the earlier releases in the order in

@@ -21,8 +21,8 @@ class Mapping(AttackMethod):
 
     A row of a release maps to the records of a table of persons whose values its labels cover. It is protected by a
     *null-map* if there are none; by a *wrong-map* if there are some, and the row is about none of them; and by a
-    *k-map* if there are at least k. Whom a row is about is not in a release. So what is counted is a lower bound: of
-    the rows with the same labels, no more are about a person who fits than the source has records that fit.
+    *k-map* if there are at least k. Which person a row is about is not in a release. So what is counted is a lower
+    bound: of the rows with the same labels, no more are about a person who fits than the source has records that fit.
 
     Rows that fit fewer than k persons, and may be about one of them, are exposed, at the risk of one over these. That
     assumes that the external table lists every person, which cannot be checked here, so it is an estimate and decides

@@ -489,7 +489,7 @@ class MariaDBBackend(Backend):
         return f"{self._shown} reported error {code} (its text may hold values and is not shown)"
 
     def grant(self, engine: RelationalEngine, error: BaseException, said: str, sql: str) -> str:
-        """Errors 1142 and 1044: the server says which right, to whom, and on which table or database."""
+        """Errors 1142 and 1044: the server says which right, to which user, and on which table or database."""
         if _number(error) == 1044 and "CREATE TEMPORARY TABLE" in sql:
             found = re.match(r"Access denied for user ('[^']*'@'[^']*') to database '(.+)'$", said)
             place = "the database" if found is None else f"{self.dialect.quote(found[2])}.*"

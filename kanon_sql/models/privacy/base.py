@@ -122,7 +122,7 @@ class PrivacyModel(ABC):
 
     @property
     def minds_absent(self) -> bool:
-        """Whether persons of the population whom no row stands for violate it; they are in no class."""
+        """Whether persons of the population that no row stands for violate it; they are in no class."""
         return False
 
     def with_everybody(self, persons: int) -> PrivacyModel:

@@ -85,7 +85,7 @@ class ProfitabilityModel(_Payout):
 
 @dataclass(frozen=True)
 class ProfitabilityPopulationModel(_Payout, PopulationModel):
-    """Of a journalist, who succeeds with 1 over the persons of a population whom the class stands for.
+    """Of a journalist, who succeeds with 1 over the persons of a population that the class stands for.
 
     No person there counts as one: a person is behind the class.
     """

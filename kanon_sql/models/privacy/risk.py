@@ -86,8 +86,8 @@ class RiskModel(_Thresholds):
     are of the whole release: where they are too large, no class satisfies, and nothing is released.
 
     Monotone without suppression: merged classes are fewer and larger, and hold the same records. With it, a class
-    that was too small to be released may raise both, once it is merged with others. Not for persons, of
-    whom merging leaves fewer than the classes had together.
+    that was too small to be released may raise both, once it is merged with others. Not for persons:
+    merging leaves fewer of them than the classes had together.
     """
 
     name: ClassVar[str] = "risk"

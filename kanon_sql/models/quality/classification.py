@@ -71,7 +71,7 @@ class Classification(Metric):
     """Classification metric CM (Iyengar, Transforming data to satisfy privacy constraints, KDD 2002, section 4.2).
 
     The share of rows that are suppressed, or whose class value is not the most frequent one of their equivalence class:
-    whom a classifier gets wrong that tells each class by its majority. Monotone: of all classes, as if none were
+    the errors of a classifier that predicts the majority of each class. Monotone: of all classes, as if none were
     suppressed, with rows that are suppressed for a NULL. It counts rows, also where a class counts persons.
 
     Attributes:

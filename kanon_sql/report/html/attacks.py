@@ -17,7 +17,7 @@ OF_AUDITS = ("attacks", "left_out")
 
 
 def attacks(run: Run) -> Iterator[Block]:
-    """Whom each attack exposes."""
+    """Which rows or persons each attack exposes."""
     found = _attacks(run)
     if found:
         yield Prose("Beyond are those of the exposed that the requirements should have protected.")

@@ -27,7 +27,7 @@ class Finding:
         what: what the figures are.
         examined: rows, persons or records that it was tried on; None where they were not counted.
         exposed: those of them that it exposes; None where it does not say.
-        beyond: those of the exposed whom the requirements should have protected.
+        beyond: those of the exposed that the requirements should have protected.
         risk: the highest that any of them runs; None where there is nothing to measure.
         estimate: it rests on an assumption that no database can check.
         interval: of the share of exposed, where what was examined is a random sample; None where it is every person.

@@ -1,4 +1,4 @@
-"""Find whom a panel follows, where no name says it: the column whose every value has a row for most periods.
+"""Find the persons of a panel, where no name says it: the column whose every value has a row for most periods.
 
 Counts alone decide, as everywhere in ``init``; names only say what is looked at first. Two columns of which each row
 has another pair of values are a key of the table; birth dates and postal codes may be one as well, where few rows share
@@ -30,7 +30,7 @@ MOST_MOMENTS = 1_000
 
 
 def followed(workspace: Workspace, profiles: Sequence[ColumnProfile]) -> tuple[ColumnProfile, ColumnProfile] | None:
-    """The column that names whom a panel follows, and the one that names when.
+    """The column that names the persons of a panel, and the one that names when.
 
     Args:
         workspace: its source is the table; it is read once where columns could be such a pair.

@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 Panel = tuple[ColumnProfile, ColumnProfile]
-"""Whom a table follows, and when."""
+"""Which persons a table follows, and when."""
 
 Role = Literal["unit", "identifier", "quasi_identifier", "sensitive", "keep", "left_out"]
 
@@ -125,8 +125,8 @@ def suggest(
 
     Args:
         profiles: the columns.
-        panel: whom the table follows and when, where the data say it and no name does. Anyone who has the name of a
-            thing is not taken for a person.
+        panel: the persons that the table follows and when, where the data say it and no name does. Anyone who has the
+            name of a thing is not taken for a person.
         unit: the unit, if the user named one.
         rows: there is none.
     """

@@ -20,7 +20,7 @@ __all__ = ["Repeated", "persons_in_choice", "persons_in_table", "repeated_person
 
 MOST_COLUMNS = 16
 """This many columns are looked at for a person's key: the spec's identifiers, then those with such a name; and as many
-others for whom a panel follows."""
+others for the persons of a panel."""
 
 FIRST_ROWS = 10_000
 """This many rows tell that a column has few values."""
@@ -75,7 +75,7 @@ def repeated_persons(
 
 
 def _followed(workspace: Workspace, free: Sequence[Column], columns: Mapping[str, Column]) -> Repeated | None:
-    """Whom the source follows as a panel does. A few rows tell which columns have too few values for that."""
+    """The persons that a panel follows. A few rows tell which columns have too few values for that."""
     first = repeats(workspace, source_relation(), free, FIRST_ROWS)
     likely = [profile.column for profile in first if has_enough_values(profile)]
     profiles = repeats(workspace, source_relation(), likely)
