@@ -307,7 +307,7 @@ class Chosen(Answered):
 
 
 def few(models: Sequence[PrivacyModel]) -> int:
-    """Fewer rows or persons than this are few: k, and 2 at least."""
+    """Small-count threshold: fewer rows or persons than this are few. It is max(k, 2)."""
     return max([2, *(model.least_size for model in models if model.least_size is not None)])
 
 

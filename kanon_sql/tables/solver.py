@@ -1,6 +1,6 @@
 """Linear and integer programs over the cells of a table, solved by HiGHS (Huangfu, Hall 2018) through scipy.
 
-Nothing here is believed: what a program finds is a table, and its caller adds it up again in whole numbers.
+The output of the solver is not trusted: what a program finds is a table, and callers verify it again in whole numbers.
 """
 
 from __future__ import annotations
