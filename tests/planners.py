@@ -20,7 +20,7 @@ from kanon_sql.testing import Subject
 
 MANY = 1_000
 """Two inputs of more rows than this are not to be compared each with each."""
-PATIENCE = 10
+PATIENCE = 30
 """Seconds for a statement that is explained, and by whose end nobody waits for it."""
 
 _QUERY = re.compile(
@@ -92,7 +92,7 @@ def _explained_by_postgres(engine: Any, plain: Sent, watch: Watch, template: str
     try:
         if open_before:
             plain("SAVEPOINT explained").close()
-        plain(f"SET statement_timeout = {PATIENCE * 1000}; SET enable_nestloop = on").close()
+        plain(f"SET statement_timeout = {PATIENCE * 1000}").close()
         with plain(f"EXPLAIN (ANALYZE, TIMING OFF, BUFFERS OFF, FORMAT JSON) {query}") as rows:
             ((answer,),) = rows.fetchall()
     except Exception as error:
@@ -114,7 +114,7 @@ def _explained_by_postgres(engine: Any, plain: Sent, watch: Watch, template: str
                 watch.squares.setdefault(template, square)
     finally:
         # What the run itself sends is to end, whatever was found.
-        plain("SET statement_timeout = 0; SET enable_nestloop = off").close()
+        plain("SET statement_timeout = 0").close()
 
 
 def reading(plan: dict[str, Any]) -> tuple[int, str | None]:
@@ -145,6 +145,13 @@ def _analyzed(fetch: Fetch, query: str) -> dict[str, Any]:
     ((answer,),) = fetch(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {query}")
     found: dict[str, Any] = (json.loads(answer) if isinstance(answer, str) else answer)[0]["Plan"]
     return found
+
+
+def squares_in(fetch: Callable[[str], Sequence[Any]], query: str) -> list[str]:
+    """What of a query grows with a square in PostgreSQL, as a session of its reader plans it."""
+    ((answer,),) = fetch(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {query}")
+    plan = (json.loads(answer) if isinstance(answer, str) else answer)[0]["Plan"]
+    return [square for told in _nodes(plan) if (square := _square(told))]
 
 
 def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -179,6 +186,7 @@ _READ = "SHOW SESSION STATUS LIKE 'Handler_read%'"
 
 
 def _explained_by_mariadb(engine: Any, plain: Sent, watch: Watch, template: str, query: str) -> None:
+    before = _read_by_mariadb(plain)
     plain(f"SET max_statement_time = {PATIENCE}").close()
     try:
         with plain(f"ANALYZE FORMAT=JSON {query}") as rows:
@@ -193,9 +201,9 @@ def _explained_by_mariadb(engine: Any, plain: Sent, watch: Watch, template: str,
         plain("SET max_statement_time = 90").close()
         return
     plain("SET max_statement_time = 90").close()
+    watch.work[template] += _read_by_mariadb(plain) - before
     for told in _tables(json.loads(answer)):
         loops, each = told.get("r_loops") or 0, told.get("r_rows") or 0
-        watch.work[template] += int(loops * each)
         if loops > MANY and each * loops > MANY * MANY:
             watch.squares.setdefault(
                 template, f"{told['table_name']}: {told['access_type']} of {each:.0f} rows {loops} times"
@@ -203,6 +211,12 @@ def _explained_by_mariadb(engine: Any, plain: Sent, watch: Watch, template: str,
     for outer, inner in _blocks(json.loads(answer)):
         if outer > MANY and inner > MANY:
             watch.squares.setdefault(template, f"block of {outer:.0f} rows beside {inner:.0f}")
+
+
+def _read_by_mariadb(plain: Sent) -> int:
+    """Rows that the session has read so far, those that a window function looked at again among them."""
+    with plain(_READ) as rows:
+        return sum(int(count) for _, count in rows.fetchall())
 
 
 def _tables(plan: Any) -> Iterator[dict[str, Any]]:
@@ -293,6 +307,8 @@ QUASI = {
     "zip": {"prefix": [4, 3, 2, 1]},
     "sex": None,
 }
+FEW_LABELS = {"birth": {"intervals": [100, 1000, 10000]}, "zip": {"prefix": [2, 1]}, "sex": None}
+"""Of which a step a round can be taken."""
 K = {"k_anonymity": {"k": 5}}
 L = {"l_diversity": {"attribute": "diagnosis", "l": 3}}
 WIDE = {"l_diversity": {"attribute": "detail", "l": 3}}
@@ -330,7 +346,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "presence persons": {"unit": "person", "privacy": [K, {"delta_presence": {"population": "census", "person": "person", "delta_max": 0.9}}]},  # noqa: E501
     "risk": {"privacy": [{"risk": {"average": 0.05, "highest": 0.2, "records_at_risk": 0.01}}]},
     "risk population": {"privacy": [{"risk": {"attacker": "journalist", "population": "census", "average": 0.05, "highest": 0.2}}]},  # noqa: E501
-    "k wished": {"keep": [], "privacy": [{"k_anonymity": {"column": "wish", "default": 5}}]},
+    "k wished": {"sensitive": ["wish"], "keep": [], "privacy": [{"k_anonymity": {"column": "wish", "default": 5}}]},
     "no attack": {"privacy": [{"no_attack": {"gain": 9, "cost": 2}}]},
     "sets": {"privacy": [K, {"k_anonymity": {"k": 9, "quasi_identifiers": ["zip", "sex"]}}]},
     "two": {"sensitive": ["diagnosis", "detail"], "keep": [], "privacy": [K, L, WIDE]},
@@ -361,10 +377,10 @@ RECODINGS: dict[str, dict[str, Any]] = {
     "mondrian l persons": {"recoding": "mondrian", "unit": "person", "privacy": [K, L]},
     "cells": {"recoding": "cells"},
     "cells l": {"recoding": "cells", "privacy": [K, L]},
-    "subtree": {"recoding": "subtree"},
-    "subtree l persons": {"recoding": "subtree", "unit": "person", "privacy": [K, L]},
-    "subtree bottom": {"recoding": {"method": "subtree", "direction": "bottom_up"}},
-    "subtree ranges": {"recoding": {"method": "subtree", "ranges": ["birth"]}, "keep": []},
+    "subtree": {"recoding": "subtree", "quasi_identifiers": FEW_LABELS},
+    "subtree l persons": {"recoding": "subtree", "quasi_identifiers": FEW_LABELS, "unit": "person", "privacy": [K, L]},
+    "subtree bottom": {"recoding": {"method": "subtree", "direction": "bottom_up"}, "quasi_identifiers": FEW_LABELS},
+    "subtree ranges": {"recoding": {"method": "subtree", "ranges": ["birth"]}, "quasi_identifiers": FEW_LABELS, "keep": []},  # noqa: E501
     "kk": {"recoding": "kk", "sensitive": [], "privacy": [{"kk_anonymity": {"k": 5, "kind": "kk"}}]},
     "micro": {"recoding": {"method": "microaggregation", "columns": {"birth": "mean"}}, "keep": []},
 }  # fmt: skip

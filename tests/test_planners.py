@@ -10,8 +10,22 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import sqlglot
 from dbt_macros import Dbt, Relation
-from planners import MANY, MODELS, RECODINGS, SEARCHES, fill, rows_of, sorted_in, spec_dict, watched, work_in
+from planners import (
+    MANY,
+    MODELS,
+    RECODINGS,
+    SEARCHES,
+    fill,
+    query_in,
+    rows_of,
+    sorted_in,
+    spec_dict,
+    squares_in,
+    watched,
+    work_in,
+)
 from servers import subject_of
 
 import kanon_sql
@@ -19,8 +33,10 @@ from kanon_sql.testing import Subject
 
 ROWS = 4_000
 LARGE = 20_000
+FEW = 2_000
 WATCHED = ("postgres", "mariadb", "sqlite")
-SHORT = ("two", "wide", "wide t", "t ordered")
+SHORT = ("two", "wide persons", "t ordered")
+DIVIDED = ("local best", "kk")
 CASES: dict[str, dict[str, Any]] = {**MODELS, **RECODINGS, **SEARCHES}
 
 
@@ -47,11 +63,75 @@ def work_of(subject: Subject, case: str) -> tuple[dict[str, str], int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
+    ("subject", "rows", "cases"),
+    [
+        pytest.param("postgres", ROWS, SHORT + DIVIDED, marks=pytest.mark.xdist_group("postgres")),
+        pytest.param("mariadb", FEW, SHORT, marks=pytest.mark.xdist_group("mariadb")),
+        pytest.param("sqlite", FEW, SHORT, marks=pytest.mark.xdist_group("sqlite")),
+    ],
+    indirect=["subject"],
+)
+def test_no_statement_compares_each_with_each(subject: Subject, rows: int, cases: tuple[str, ...]) -> None:
+    loaded(subject, rows)
+    assert {case: squares for case in cases if (squares := work_of(subject, case)[0])} == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", ["wide persons", "t ordered"])
+@pytest.mark.parametrize("subject", [pytest.param("mariadb", marks=pytest.mark.xdist_group("mariadb"))], indirect=True)
+def test_mariadb_reads_four_times_as_much_of_four_times_the_rows(subject: Subject, case: str) -> None:
+    found = []
+    for rows in (500, 2_000):
+        loaded(subject, rows)
+        found.append(work_of(subject, case)[1])
+    assert found[1] <= 6 * found[0]
+
+
+@pytest.mark.parametrize("subject", [pytest.param("mariadb", marks=pytest.mark.xdist_group("mariadb"))], indirect=True)
+def test_mariadb_takes_the_least_and_the_largest_of_a_window_by_sorting(subject: Subject) -> None:
+    """MIN and MAX over a window read all of it for each of its rows: a million rows of a thousand."""
+    values = {"a": [None, 3, 1, 3], "b": [None, None], "c": [-2], None: [0, 5]}
+    rows = [(key, value) for key, held in values.items() for value in held]
+    subject.drop("held")
+    subject.table("held", {"key_text": "text", "amount": "integer"}, rows)
+    query = (
+        "SELECT key_text, amount, MIN(amount) OVER (PARTITION BY key_text) AS least, "
+        "MAX(amount) OVER (PARTITION BY key_text) AS most, MAX(amount) OVER () AS largest FROM held"
+    )
+    sent = subject.dialect.sql(sqlglot.parse_one(query, read="duckdb"))
+    assert "FIRST_VALUE" in sent
+    assert "MIN(" not in sent
+    assert "MAX(" not in sent
+    expected = []
+    for key, amount in rows:
+        there = [value for value in values[key] if value is not None]
+        expected.append((key, amount, min(there, default=None), max(there, default=None), 5))
+    assert sorted(subject.fetch(sent), key=str) == sorted(expected, key=str)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
     "subject", [pytest.param("postgres", marks=pytest.mark.xdist_group("postgres"))], indirect=True
 )
-def test_no_statement_compares_each_with_each(subject: Subject) -> None:
+@pytest.mark.parametrize("case", ["l persons", "wide persons", "two"])
+def test_a_script_ends_in_a_session_that_was_told_nothing(subject: Subject, case: str) -> None:
+    """What ``render`` prints is run by others, whose planner joins as it likes."""
     loaded(subject, ROWS)
-    assert {case: squares for case in SHORT if (squares := work_of(subject, case)[0])} == {}
+    subject.drop("visits_release")
+    made = kanon_sql.Spec.from_dict(spec_dict(**CASES[case]))
+    levels = {"birth": 2, "zip": 3, "sex": 0}
+    squares, done = {}, []
+    try:
+        for statement in kanon_sql.render(made, "postgres", levels).statements:
+            query = query_in(statement.sql)
+            if query is not None and (found := squares_in(subject.fetch, query)):
+                squares[statement.name] = found
+            subject.execute(statement.sql)
+            done.append(statement.name)
+    finally:
+        subject.execute("DISCARD TEMP")
+    assert squares == {}
+    assert "evaluate/achieved" in done
 
 
 @pytest.mark.campaign

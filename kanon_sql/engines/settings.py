@@ -11,16 +11,17 @@ def session_statements(engine: Engine) -> list[str]:
     """Statements for a session of another user, who runs what was written for this engine.
 
     They say how NULL is joined, in which zone a moment is shown, how texts compare, and that a wrong cast is an error:
-    the part of what :func:`kanon_sql.connect` sets on which an answer depends.
+    the part of what :func:`kanon_sql.connect` sets on which an answer depends, or that it comes at all.
     """
     dialect = engine.dialect
     name, literal = dialect.name, dialect.literal
     if name == "duckdb":
         return ["SET TimeZone = 'UTC'"]
     if name == "postgres":
+        from kanon_sql.engines.backends.postgres import PLANS
         from kanon_sql.engines.backends.postgres import SETTINGS as OF_POSTGRES
 
-        return [f"SET {key} = {literal(value)}" for key, value in OF_POSTGRES.items()]
+        return [f"SET {key} = {literal(value)}" for key, value in (OF_POSTGRES | PLANS).items()]
     if name == "mariadb":
         from kanon_sql.engines.backends.mysql import MODE, MariaDBBackend
 

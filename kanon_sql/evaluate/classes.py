@@ -42,6 +42,7 @@ class Frames:
         counting: what a class counts: rows, persons (added up), or unit (counted distinct).
         compared: per sensitive attribute whose values do not carry what its reference tells of them: the names of these
             facts, which are joined once the values are counted.
+        written: those of them whose values are texts.
         own_references: those of them whose reference was made of the same rows, so that it has every value.
         within: those of the keys that distinguish whole tables, such as a node's number among its classes.
         widths: of the labels, where a requirement asks for them.
@@ -69,6 +70,7 @@ class Frames:
     group_levels: Mapping[str, Sequence[int]] = field(default_factory=dict)
     references: Mapping[str, Sql] = field(default_factory=dict)
     compared: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    written: Collection[str] = ()
     own_references: Collection[str] = ()
     numbered: bool | Literal["in order"] = False
     single: bool = False
@@ -150,24 +152,25 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     of_class = render("evaluate/window", names=frames.key_names)
     of_value = render("evaluate/window", names=[*within, "value_code"])
     of_table = render("evaluate/window", names=list(within))
-    groups: list[dict[str, Any]] = []
-    values_frames: list[Sql] = []
-    of_rows: list[int] = []
+    base = None
+    if not alone:
+        rows = _rows(frames.single, narrow=frames.narrow)
+        base = render("evaluate/base_frame", frequency=frames.base, rows=rows, **shared)
+    passed = [*(["all_size"] if checks_size else []), *carried, *labels, *frames.summed_names]
+    measured: list[str] = []
     for frame, relation in frames.values.items():
         facts = frames.facts.get(frame, ())
         for spans in (False, True):
             over = [(name, model) for name, model in named if model.frame == frame and model.spans is spans]
             if not over:
                 continue
-            if over[0][1].attribute is not None:
-                of_rows.append(len(groups))
-            groups.append({"models": [_columns(name, model) for name, model in over]})
             counted = render(
                 "evaluate/ordered_frame" if spans else "evaluate/values_frame",
                 frequency=relation,
                 rows=_rows(frames.single and over[0][1].attribute is not None, narrow=frames.narrow),
                 reference=frames.references.get(frame),
                 compared=frames.compared.get(frame),
+                written=frame in frames.written,
                 own_reference=frame in frames.own_references,
                 models=[column for name, model in over for column in _counted_columns(name, model)],
                 facts=facts,
@@ -183,19 +186,27 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
                 model.class_steps(name, of_table, suppresses=frames.suppresses) for name, model in over
             ):
                 counted = render("evaluate/step", classes=counted, columns=columns)
-            values_frames.append(counted)
-    base = None
-    if not alone:
-        rows = _rows(frames.single, narrow=frames.narrow)
-        base = render("evaluate/base_frame", frequency=frames.base, rows=rows, **shared)
-    found = render(
-        "evaluate/classes", groups=groups, of_rows=of_rows, values_frames=values_frames, base_frame=base, **shared
-    )
+            held = [_columns(name, model) for name, model in over]
+            base = (
+                counted
+                if base is None
+                else render(
+                    "evaluate/classes",
+                    base_frame=base,
+                    values_frame=counted,
+                    of_rows=over[0][1].attribute is not None,
+                    models=held,
+                    passed_names=[*passed, *measured],
+                    **shared,
+                )
+            )
+            for model in held:
+                measured += [model["name"], *([] if model["second"] is None else [f"{model['name']}_second"])]
+    assert base is not None, "either its rows are counted or its values"
+    found = base
     if widths is not None:
         needed = [*(frames.key_names if shared["with_keys"] else []), "class_rows", "class_size"]
-        needed += [*(["all_size"] if checks_size else []), *carried, *frames.summed_names]
-        for model in (model for group in groups for model in group["models"]):
-            needed += [model["name"], *([] if model["second"] is None else [f"{model['name']}_second"])]
+        needed += [*(["all_size"] if checks_size else []), *carried, *frames.summed_names, *measured]
         found = with_losses(found, needed, widths, _of_widths(named))
     return _table_wide(_with_unions(found, models, unions), frames, models)
 

@@ -53,6 +53,8 @@ class MariaDB(Dialect):
         "LIMIT 18446744073709551615",
     )
     sorts_prefixes: ClassVar[bool] = True
+    rescans_extremes: ClassVar[bool] = True
+    """MIN and MAX over a window look through all of it for each of its rows, FIRST_VALUE does not."""
 
     def __init__(self, *, sequences: bool = True) -> None:
         self._sequences = sequences
@@ -116,6 +118,8 @@ class MariaDB(Dialect):
         tree = floating_division(tree)
         tree = replaced(tree, exp.Cast, _moment)
         tree = numbers_in(tree, "seq")
+        if self.rescans_extremes:
+            tree = replaced(tree, exp.Window, _sorted_extreme)
         for select in tree.find_all(exp.Select):
             if select.args.get("joins"):
                 select.set("operation_modifiers", ["STRAIGHT_JOIN"])
@@ -191,6 +195,7 @@ class MySQL(MariaDB):
     name = "mysql"
     guard = None
     collation = "utf8mb4_0900_bin"
+    rescans_extremes = False
 
     def numbers_to(self, count: str) -> None:
         """It has no sequences."""
@@ -229,6 +234,19 @@ def _moment(cast: exp.Expr) -> exp.Expr:
     return cast.this.this.copy() if isinstance(cast.this, exp.AtTimeZone) else cast
 
 
+def _sorted_extreme(window: exp.Expr) -> exp.Expr:
+    """The least or largest value of a partition as the first in order; NULL comes last, as if it was not there."""
+    extreme = window.this
+    if not isinstance(extreme, exp.Min | exp.Max) or window.args.get("order") is not None:
+        return window
+    value, largest = extreme.this, isinstance(extreme, exp.Max)
+    by_value = exp.Ordered(this=value.copy(), desc=largest, nulls_first=False)
+    found = window.copy()
+    found.set("this", exp.FirstValue(this=value.copy()))
+    found.set("order", exp.Order(expressions=[by_value]))
+    return found
+
+
 def _keyed(join: exp.Expr) -> None:
     """Let the server find the rows to join by a key: the joined table as a derived one, which gets it.
 
@@ -243,9 +261,9 @@ def _keyed(join: exp.Expr) -> None:
     alias = joined.alias_or_name
     columns: list[exp.Expr] = [exp.Star()]
     for same in list(condition.find_all(exp.EQ, exp.NullSafeEQ)):
-        text, column = same.left, same.right
-        if isinstance(text.unnest(), exp.Collate) and isinstance(column, exp.Column) and column.table == alias:
-            columns.append(exp.alias_(_digest(exp.column(column.name)), _DIGEST))
+        text, own = same.left, same.right
+        if isinstance(text.unnest(), exp.Collate) and {column.table for column in own.find_all(exp.Column)} == {alias}:
+            columns.append(exp.alias_(_digest(_unqualified(own)), _DIGEST))
             join.set("on", exp.and_(condition, type(same)(this=_digest(text), expression=exp.column(_DIGEST, alias))))
             break
     if isinstance(joined, exp.Subquery) and len(columns) == 1:
@@ -255,6 +273,11 @@ def _keyed(join: exp.Expr) -> None:
         rows.set("alias", None)
     derived = exp.Select(expressions=columns).from_(rows).limit(_ALL_ROWS)
     join.set("this", derived.subquery(exp.to_identifier(alias, quoted=True)))
+
+
+def _unqualified(text: exp.Expr) -> exp.Expr:
+    """Of columns of one table, as that table has them alone."""
+    return replaced(text.copy(), exp.Column, lambda column: exp.column(column.this.copy()))
 
 
 def _digest(text: exp.Expr) -> exp.Expr:
