@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kanon_sql.engines.base import Column, Deadline, Engine, Meter, Row, Scratch
+from kanon_sql.engines.base import Column, Deadline, Engine, Estimate, Meter, Row, Scratch
 from kanon_sql.engines.complete import refuse_incomplete
 from kanon_sql.engines.connection import connect
 from kanon_sql.engines.databases import SECRETS, database_kind, holds_password
@@ -36,6 +36,7 @@ __all__ = [
     "Deadline",
     "DryEngine",
     "Engine",
+    "Estimate",
     "FrameDatabase",
     "FrameKind",
     "Meter",

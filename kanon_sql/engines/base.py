@@ -166,11 +166,13 @@ class Estimate:
         rows: rows that it expects to read, if it says so.
         bytes: bytes that it expects to read, if it says so.
         source: where the figures come from, such as ``EXPLAIN``.
+        row_overhead: bytes that a row takes beside its cells where the engine writes it to disk, if that is known.
     """
 
     rows: int | None
     bytes: int | None
     source: str
+    row_overhead: int | None = None
 
 
 @dataclass(slots=True)

@@ -72,6 +72,8 @@ def estimate_text(found: Estimated) -> RenderableType:
         ("says", found.origin),
         ("reads", "the source again in every statement (inline)" if found.inline else times),
     ]
+    if found.temporary_bytes is not None:
+        said.append(("disk", f"at most about {number(found.temporary_bytes)} bytes for scratch, where all rows differ"))
     return Group(Text("One reading of the source, of the columns that the spec needs"), facts(said))
 
 

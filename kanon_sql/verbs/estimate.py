@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_sql.engines import Deadline, Engine, open_workspace
+from kanon_sql.engines import Deadline, Engine, Estimate, open_workspace
 from kanon_sql.errors import TooExpensive, UnsupportedError
 from kanon_sql.frequency import explained_if_missing, source_columns, source_of
 from kanon_sql.spec import Spec
@@ -14,6 +14,20 @@ __all__ = ["Estimated", "estimate", "refuse_beyond"]
 
 SCANS = {"plan": 1, "anonymize": 2, "check": 1}
 """How often a verb reads the source while scratch tables can be made; inline it is once per statement."""
+
+COPIES = 10
+"""So many times the rows are on disk at once, at most, besides once for each sensitive attribute.
+
+As vectors, as codes, in lookup tables, with the labels that verification compares, and in the sorts and hashes of one
+statement. Measured, where nearly all rows differ and a server has little memory: 7 times with a sensitive attribute,
+and 10 to 13 times with persons as well. ``tests/test_estimate.py`` measures it.
+"""
+OF_PERSONS = 5
+"""So many times more where persons are counted."""
+LABEL = 16
+"""Bytes that a label may have more than its value."""
+COUNT = 8
+"""Bytes of how many rows a vector has."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +40,8 @@ class Estimated:
         origin: where the figures come from, such as ``EXPLAIN``; empty when there are none.
         inline: whether every statement reads the source again, so that the cost has no simple bound.
         ledger: whether ``anonymize`` reads the source once more, to make the releases in the ledger again.
+        temporary_bytes: disk that scratch tables and sorts take at most, about, which is where no two rows are the
+            same, by full-domain recoding; None when it is not known. The release comes beside it.
     """
 
     rows: int | None
@@ -33,6 +49,7 @@ class Estimated:
     origin: str
     inline: bool
     ledger: bool = False
+    temporary_bytes: int | None = None
 
     @property
     def scans(self) -> dict[str, int]:
@@ -51,6 +68,7 @@ class Estimated:
             "bytes": self.bytes,
             "origin": self.origin,
             "source_scans": None if self.inline else self.scans,
+            "temporary_bytes": self.temporary_bytes,
         }
 
 
@@ -83,7 +101,19 @@ def estimate(engine: Engine, spec: Spec, *, timeout: float | None = None) -> Est
     inline, ledger = engine.scratch.mode == "inline", spec.ledger is not None
     if found is None:
         return Estimated(None, None, "", inline, ledger)
-    return Estimated(found.rows, found.bytes, found.source, inline, ledger)
+    temporary = None if inline else _temporary(found, spec)
+    return Estimated(found.rows, found.bytes, found.source, inline, ledger, temporary)
+
+
+def _temporary(found: Estimate, spec: Spec) -> int | None:
+    """The disk of scratch tables, and of one statement that sorts or hashes rows, where no two rows are the same."""
+    if found.rows is None or found.bytes is None or found.row_overhead is None:
+        return None
+    if spec.recoding.method != "full_domain" or any("population" in str(item.to_dict()) for item in spec.privacy):
+        return None  # neither was measured
+    beside = found.row_overhead + COUNT + LABEL * len(spec.quasi_identifiers)
+    copies = COPIES + len(spec.sensitive) + (OF_PERSONS if spec.unit is not None else 0)
+    return copies * (found.bytes + found.rows * beside)
 
 
 def refuse_beyond(engine: Engine, spec: Spec, verb: str, max_bytes: int) -> None:
