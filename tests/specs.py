@@ -35,6 +35,7 @@ QUIET = dict.fromkeys(
         "values_alike",
         "values_are_lists",
         "uneven_suppression",
+        "numbers_as_text",
     ),
     "allow",
 )

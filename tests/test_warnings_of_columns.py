@@ -742,3 +742,62 @@ def test_the_command_line_fails_on_it(tmp_path: Path) -> None:
     assert shown.exit_code == 0
     assert "Warnings\n  named_like_identifier  name: released" in shown.stdout
     assert run("perturb", tmp_path / "p.yml", "-d", tmp_path / "c.duckdb", "-q", "--fail-on-warning").exit_code == 1
+
+
+# --- Numbers that are stored as text --------------------------------------------------------------
+
+BY_CHARACTERS = [
+    ("numbers of two lengths", [str(number) for number in range(1, 41)], (40, 40)),
+    ("with signs and fractions", ["-5", "-12.5", ".5", *(f"{number}.5" for number in range(1, 21))], (23, 23)),
+    ("nine of ten", ["n/a", "11", *(str(number) for number in range(2, 10))], (10, 9)),
+    ("fewer", ["n/a", "none", *(str(number) for number in range(1, 12))], None),
+    ("of one length", [f"{number:05}" for number in range(40)], None),
+    ("bands", [f"{low}-{low + 4}" for low in range(0, 100, 5)], None),
+    ("words", ["one", "two", "three", "four", "five"], None),
+]
+
+
+def test_ranges_of_numbers_that_are_text_are_named(subject: Subject, engine: Engine) -> None:
+    names = [f"q{place}" for place, _ in enumerate(BY_CHARACTERS)]
+    columns = [[*values, None] for _, values, _ in BY_CHARACTERS]
+    rows = [[values[number % len(values)] for values in columns] for number in range(60)]
+    subject.table("people", dict.fromkeys(names, "text"), rows)
+    warnings = {**QUIET, "withheld_column": "allow", "nothing_told": "allow"}
+    asked = spec(quasi_identifiers=dict.fromkeys(names), privacy=k_of(4), recoding="mondrian", warnings=warnings)
+    found = [item for item in kanon_sql.plan(engine, asked).warnings if item.code == "numbers_as_text"]
+    shown = {item.columns[0]: (item.figures["values"], item.figures["numbers"]) for item in found}
+    expected = {name: counts for name, (_, _, counts) in zip(names, BY_CHARACTERS, strict=True) if counts is not None}
+    assert shown == expected
+    subject.drop("people")
+
+
+@pytest.mark.slow
+def test_ranges_that_have_another_order_are_not(database: Database) -> None:
+    values = [str(number) for number in range(8, 13)]
+    database.table("people", ["q", "r"], [(value, value) for value in values for _ in range(2)])
+    database.table("listed", ["value", "top"], [(value, "*") for value in values])
+    by_prefix = {"q": {"prefix": [1]}, "r": {"prefix": [1]}}
+    optimal = {"search": {"algorithm": "k_optimize", "cuts": 2}, "suppression": {"limit": 2, "style": "drop"}}
+    for changes, expected in (
+        ({"recoding": "mondrian"}, {"q", "r"}),
+        ({"recoding": {"method": "local", "ranges": ["r"]}, "quasi_identifiers": by_prefix}, {"r"}),
+        ({"recoding": "local", "quasi_identifiers": by_prefix}, set()),
+        (optimal, {"q", "r"}),
+        ({**optimal, "quasi_identifiers": by_prefix}, {"q", "r"}),
+        ({"quasi_identifiers": by_prefix}, set()),
+        ({"recoding": "mondrian", "quasi_identifiers": {"q": {"table": "listed"}, "r": {"table": "listed"}}}, set()),
+        ({"recoding": "mondrian", "warnings": {**QUIET, "numbers_as_text": "allow"}}, set()),
+    ):
+        given = {"quasi_identifiers": {"q": None, "r": None}, "privacy": k_of(4), **changes}
+        result = kanon_sql.plan(database.engine, spec(**given))
+        assert {item.columns[0] for item in result.warnings if item.code == "numbers_as_text"} == expected, changes
+    numbers = "SELECT CAST(q AS INTEGER) AS q, CAST(r AS INTEGER) AS r FROM people"
+    cast = spec(
+        source={"query": numbers}, quasi_identifiers={"q": None, "r": None}, privacy=k_of(4), recoding="mondrian"
+    )
+    assert "numbers_as_text" not in codes(kanon_sql.plan(database.engine, cast))
+    failed = spec(
+        quasi_identifiers={"q": None}, privacy=k_of(4), recoding="mondrian",
+        warnings={**QUIET, "numbers_as_text": "error"},
+    )  # fmt: skip
+    assert "nothing was published: numbers_as_text is an error" in kanon_sql.anonymize(database.engine, failed).message

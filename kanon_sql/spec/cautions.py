@@ -78,6 +78,7 @@ class WarningOptions(_Handled):
         withheld_column: a quasi-identifier is at its top in every row.
         nothing_told: all of them are.
         uneven_suppression: one group of rows is suppressed much more than the others.
+        numbers_as_text: ranges are of text whose values are numbers, in the order of its characters.
         limit_exceeded: a release that grows lacks more rows than ``suppression.limit`` allows.
     """
 
@@ -100,6 +101,7 @@ class WarningOptions(_Handled):
     withheld_column: _Handling = _warning("A quasi-identifier is at its top in every row.")
     nothing_told: _Handling = _warning("Every quasi-identifier is at its top in every row.")
     uneven_suppression: _Handling = _warning("One group of rows is suppressed much more than the others.")
+    numbers_as_text: _Handling = _warning("Ranges are of numbers that are stored as text, which puts 10 before 9.")
     limit_exceeded: _Handling = _warning("A release that grows lacks more rows than suppression.limit allows.")
 
     @property

@@ -15,6 +15,7 @@ from kanon_sql.recode import Recoded
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, source_relation
 from kanon_sql.verbs.result import Warned
+from kanon_sql.verbs.warnings.digits import numbers_as_text
 from kanon_sql.verbs.warnings.handling import failed_by, heeded, refuse_fatal_warnings, refuse_to_fail
 from kanon_sql.verbs.warnings.left_out import left_out
 from kanon_sql.verbs.warnings.linked import linked_rows
@@ -51,6 +52,8 @@ def warnings_of_plan(found: Chosen | Recoded, *, brief: bool = False) -> list[Wa
     warned += named_like_identifiers(spec, [*spec.sensitive, *spec.keep])
     if spec.warnings.uneven_suppression == "error" or (spec.warnings.uneven_suppression == "warn" and not brief):
         warned += uneven(found)
+    if spec.warnings.numbers_as_text == "error" or (spec.warnings.numbers_as_text == "warn" and not brief):
+        warned += numbers_as_text(found)
     return heeded(spec, warned)
 
 
