@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from kanon_sql.engines.base import NO_MEMORY, Column, Deadline, Estimate, Meter, Row, Running, Scratch
@@ -191,11 +191,13 @@ class RelationalEngine(SessionEngine):
 
     def default_rights(self, parts: tuple[str, ...]) -> list[str]:
         """The statements that give a table the rights which the database would have given it when it was made."""
-        return self.backend.default_rights(self, parts)
+        with self._guard("catalog"):
+            return self.backend.default_rights(self, parts)
 
     def conceal(self, parts: tuple[str, ...]) -> tuple[str, ...]:
         """Make a table of this name, if others could read it at once, as one of the session until it is revealed."""
-        self.backend.conceal(self, parts)
+        with self._guard("catalog"):
+            self.backend.conceal(self, parts)
         return parts
 
     def reveal(self, parts: tuple[str, ...]) -> list[str]:
@@ -204,11 +206,13 @@ class RelationalEngine(SessionEngine):
 
     def refuse_readers(self, schema: tuple[str, ...]) -> None:
         """Check that no other user may read what is made in a schema of scratch tables."""
-        self.backend.refuse_readers(self, schema)
+        with self._guard("catalog"):
+            self.backend.refuse_readers(self, schema)
 
     def rights(self, parts: tuple[str, ...]) -> list[str]:
         """The statements that give a new view of this name the rights that others have on the present one."""
-        return self.backend.rights(self, parts)
+        with self._guard("catalog"):
+            return self.backend.rights(self, parts)
 
     def _comment(self, parts: tuple[str, ...]) -> str | None:
         found = self.backend.find(self, parts)
@@ -334,7 +338,9 @@ class RelationalEngine(SessionEngine):
     def run(self, deadline: Deadline) -> Iterator[Meter]:
         """A fresh meter and a time limit for everything inside."""
         self._cancel_asked = False
-        with super().run(deadline) as meter, self.backend.reading(self):
+        with super().run(deadline) as meter, ExitStack() as surroundings:
+            with self._guard("session"):
+                surroundings.enter_context(self.backend.reading(self))
             yield meter
 
     def refuse_other_meanings(self) -> None:

@@ -315,12 +315,14 @@ class SessionEngine(ABC):
 
     def exists(self, parts: tuple[str, ...]) -> Literal["table", "view"] | None:
         """What there is under a name."""
-        found = self._find(parts)
+        with self._guard("catalog"):
+            found = self._find(parts)
         return None if found is None else found[0]
 
     def full_name(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
         """One name for every way of writing a table's or view's name; None when there is no such table or view."""
-        found = self._find(parts)
+        with self._guard("catalog"):
+            found = self._find(parts)
         return None if found is None else found[1]
 
     def shared(self, parts: tuple[str, ...]) -> bool:
@@ -331,7 +333,8 @@ class SessionEngine(ABC):
         Raises:
             SpecError: it is no plain table, or another user's code would run, or hide rows, when it is used.
         """
-        faults = self._faults(parts)
+        with self._guard("catalog"):
+            faults = self._faults(parts)
         if faults:
             raise SpecError(
                 f"{'.'.join(parts)!r} has the name of a table of kanon_sql, and is not used: it "
@@ -367,14 +370,16 @@ class SessionEngine(ABC):
 
     def mark(self, parts: tuple[str, ...]) -> str | None:
         """The run that marked a table as its own; None for any other table, and for none."""
-        return marked_run(self._comment(parts))
+        with self._guard("catalog"):
+            return marked_run(self._comment(parts))
 
     def view_mark(self, parts: tuple[str, ...]) -> str | None:
         """The run whose mark is in the text of a view; None for any other view, and for none."""
-        found = self._find(parts)
-        if found is None or found[0] != "view" or self.dialect.guard is None:
-            return None
-        return marked_run(self._definition(parts, found[1]))
+        with self._guard("catalog"):
+            found = self._find(parts)
+            if found is None or found[0] != "view" or self.dialect.guard is None:
+                return None
+            return marked_run(self._definition(parts, found[1]))
 
     def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
         """The FROM form of a table, the user's query, or a file."""
