@@ -133,8 +133,10 @@ def database() -> Iterator[Engine]:
 
 Verb = Callable[[Engine], object]
 
-LOST = losing("values0", "base.class_rows <> 1")
-"""The class of one vanishes, before it violates anything."""
+LOST = filtering("base", "class_rows <> 1")
+"""The class of one vanishes among the classes that are counted, before it violates anything."""
+UNJUDGED = filtering("judged", "class_rows <> 1")
+"""It vanishes among the classes whose values are counted."""
 
 MATCHING: Mapping[str, dict[str, Any]] = {
     "linking": {"external": "later"},
@@ -158,6 +160,7 @@ def attacked(engine: Engine, attack: str, **options: Any) -> object:
 
 CASES: Mapping[str, tuple[Harm, Verb]] = {
     "check": (LOST, lambda db: kanon_sql.check(db, spec(), "people")),
+    "check, values": (UNJUDGED, lambda db: kanon_sql.check(db, spec(), "people")),
     "check, persons": (LOST, lambda db: kanon_sql.check(db, spec(unit="person"), "people")),
     "check, doubled": (doubling("reference"), lambda db: kanon_sql.check(db, spec(K, T), "people")),
     "check, numbered": (losing("numbers", "cells.row_count <> 1"), lambda db: kanon_sql.check(db, spec(T), "people")),

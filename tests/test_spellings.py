@@ -17,7 +17,7 @@ from kanon_sql.sql import Relation as Place
 from kanon_sql.testing import Subject
 
 ENGINES = [
-    pytest.param(name, marks=pytest.mark.xdist_group(name))
+    pytest.param(name, marks=[pytest.mark.xdist_group(name), *([pytest.mark.slow] if name == "spark" else [])])
     for name in ("duckdb", "postgres", "sqlite", "clickhouse", "spark")  # MariaDB stores -0 as 0
 ]
 

@@ -339,7 +339,7 @@ class RelationalEngine(SessionEngine):
         """A fresh meter and a time limit for everything inside."""
         self._cancel_asked = False
         with super().run(deadline) as meter, ExitStack() as surroundings:
-            with self._guard("session"):
+            with self.without_deadline(), self._guard("session"):
                 surroundings.enter_context(self.backend.reading(self))
             yield meter
 

@@ -16,14 +16,14 @@ SCANS = {"plan": 1, "anonymize": 2, "check": 1}
 """How often a verb reads the source while scratch tables can be made; inline it is once per statement."""
 
 COPIES = 10
-"""So many times the rows are on disk at once, at most, besides once for each sensitive attribute.
+"""How often the rows are on disk at the same time, at most; once more for each sensitive attribute.
 
 As vectors, as codes, in lookup tables, with the labels that verification compares, and in the sorts and hashes of one
 statement. Measured, where nearly all rows differ and a server has little memory: 7 times with a sensitive attribute,
 and 10 to 13 times with persons as well. ``tests/test_estimate.py`` measures it.
 """
 OF_PERSONS = 5
-"""So many times more where persons are counted."""
+"""How often more where persons are counted."""
 LABEL = 16
 """Bytes that a label may have more than its value."""
 COUNT = 8

@@ -25,7 +25,8 @@ from kanon_sql.sql import Relation
 from kanon_sql.verbs.growth import Found, Growth, at_node, coarser_node, waiting
 from kanon_sql.verbs.released import choice_of, manifest_of
 from kanon_sql.verbs.result import Cost, Result, Warned
-from kanon_sql.verbs.warnings import failed_by, left_out, warnings_of_release
+from kanon_sql.verbs.warnings import failed_by, warnings_of_release
+from kanon_sql.verbs.warnings.left_out import left_out
 
 __all__ = ["grown"]
 

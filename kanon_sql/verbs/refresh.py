@@ -31,7 +31,8 @@ from kanon_sql.verbs.grown import grown
 from kanon_sql.verbs.growth import Growth
 from kanon_sql.verbs.result import Cost, Result, redacted_log
 from kanon_sql.verbs.untrue import refuse_untrue
-from kanon_sql.verbs.warnings import failed_by, left_out
+from kanon_sql.verbs.warnings import failed_by
+from kanon_sql.verbs.warnings.left_out import left_out
 
 __all__ = ["refresh"]
 

@@ -17,7 +17,6 @@ from kanon_sql.sql import Relation, source_relation
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.digits import numbers_as_text
 from kanon_sql.verbs.warnings.handling import failed_by, heeded, refuse_fatal_warnings, refuse_to_fail
-from kanon_sql.verbs.warnings.left_out import left_out
 from kanon_sql.verbs.warnings.linked import linked_rows
 from kanon_sql.verbs.warnings.named import identifiers_present, named_like_identifiers, unnamed_columns
 from kanon_sql.verbs.warnings.uneven import uneven
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = [
     "failed_by",
     "heeded",
-    "left_out",
     "linked_rows",
     "named_like_identifiers",
     "refuse_fatal_warnings",

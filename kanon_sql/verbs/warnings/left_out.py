@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kanon_sql.evaluate import rows_in_words
-from kanon_sql.release import State
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.result import Warned
 from kanon_sql.verbs.warnings.handling import heeded
+
+if TYPE_CHECKING:
+    from kanon_sql.release import State
 
 __all__ = ["left_out"]
 
