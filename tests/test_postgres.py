@@ -269,6 +269,25 @@ def test_a_failed_connection_tells_no_secret(url: str, reason: str) -> None:
     assert "t0psecret" not in str(caught.value)
 
 
+def test_codes_of_several_columns_of_intervals_have_room(postgres: Any) -> None:
+    """4,000 values in ten intervals take 16 bits of each column: the codes are numbers beyond four bytes."""
+    rows = [(i, i * 7 % 4_000) for i in range(4_000)]
+    postgres.table("numbers", {"a": "integer", "b": "integer"}, rows)
+    engine = postgres.connect()
+    asked = kanon_sql.Spec.from_dict({
+        "version": 1, "source": "numbers", "release": "numbers_release", "quasi_identifiers": dict.fromkeys("ab"),
+        "privacy": [{"k_anonymity": 5}], "suppression": {"limit": 0},
+        "search": {"algorithm": "k_optimize", "metric": "discernibility", "cuts": 9},
+    })  # fmt: skip
+    assert kanon_sql.anonymize(engine, asked).passed
+    engine.close()
+    sizes = [size for (size,) in postgres.fetch("SELECT COUNT(*) FROM numbers_release GROUP BY a, b")]
+    assert sum(sizes) == 4_000
+    assert min(sizes) >= 5
+    postgres.drop("numbers")
+    postgres.drop("numbers_release")
+
+
 def test_a_deadline_covers_the_whole_run(postgres: Subject) -> None:
     engine = postgres.connect()
     with engine.run(Deadline(0)), pytest.raises(DatabaseError, match="time limit"):
