@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import sqlglot
 from servers import subject_of
 
 import kanon_sql
@@ -198,6 +199,16 @@ def test_a_table_that_is_being_made_is_in_the_catalog(
         maker.join()
     engine.close()
     mariadb.drop("made")
+
+
+def test_an_order_that_would_mean_an_alias_is_not_written(mariadb: Any) -> None:
+    """ORDER BY takes a name for the SELECT's alias before the column: here it would be a window in a window."""
+    mariadb.table("pairs", {"pair": "integer", "value": "integer"}, [(1, 3), (1, 5), (2, 4), (2, 4)])
+    swapped = """SELECT CASE WHEN value = MIN(value) OVER (PARTITION BY pair) THEN MAX(value) OVER (PARTITION BY pair)
+                 ELSE MIN(value) OVER (PARTITION BY pair) END AS value FROM pairs"""
+    sent = mariadb.dialect.sql(sqlglot.parse_one(swapped, read="duckdb"))
+    assert sorted(value for (value,) in mariadb.fetch(sent)) == [3, 4, 4, 5]
+    mariadb.drop("pairs")
 
 
 def test_bytes_that_are_no_text_are_refused(mariadb: Any) -> None:

@@ -273,6 +273,7 @@ def test_a_rendered_script_shows_a_second_role_nothing_but_what_is_published(ser
     assert Counter(server.spy.fetch("SELECT * FROM open.released")) == SHOWN
 
 
+@pytest.mark.xdist_group("clickhouse")
 @pytest.mark.parametrize("release", ["released", "apart.released"])
 @pytest.mark.slow
 def test_a_rendered_script_for_clickhouse_shows_nothing_but_what_is_published(release: str) -> None:
@@ -398,6 +399,7 @@ def test_mariadb_refuses_a_scratch_schema_of_others() -> None:
         kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(SPEC))
 
 
+@pytest.mark.xdist_group("clickhouse")
 def test_clickhouse_refuses_a_scratch_database_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """chDB has one user, so what a server's catalog would say of others is put in."""
     with subject_of("clickhouse") as subject:
@@ -421,6 +423,7 @@ def test_clickhouse_refuses_a_scratch_database_of_others(monkeypatch: pytest.Mon
 OTHERS = {"others": "SELECT 2", "hidden": "SELECT count() FROM apart.nothing"}
 
 
+@pytest.mark.xdist_group("clickhouse")
 @pytest.mark.parametrize(("release", "says"), [("released", "hidden"), ("apart.released", "others")])
 def test_clickhouse_shows_no_table_of_a_release_before_it_is_verified(
     monkeypatch: pytest.MonkeyPatch, release: str, says: str
@@ -484,6 +487,7 @@ def test_clickhouse_shows_no_table_of_a_release_before_it_is_verified(
                                                         "SELECT * FROM apart.kanon_sql_scratch"))  # fmt: skip
 
 
+@pytest.mark.xdist_group("clickhouse")
 def test_clickhouse_without_a_session_refuses_a_database_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """A client of a user's that has no session keeps no temporary table."""
     with subject_of("clickhouse") as subject:

@@ -352,7 +352,7 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         group_levels={name: subject.facts[name].group_levels for name in attributes},
         references=subject.references,
         compared={name: subject.facts[name].of_reference for name in attributes if name in subject.references},
-        written=[name for name in attributes if columns[name].kind in _WRITTEN],
+        written=[name for name in attributes if columns[name].kind == "text"],
         own_references=subject.own_references,
         numbered=numbered and ("in order" if spans else True),
         widths=_widths(subject, key_names) if judge_widths(models) else None,

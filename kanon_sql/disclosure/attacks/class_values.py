@@ -63,5 +63,5 @@ def _counted(scene: Scene, attribute: str, reference: Sql | None, lookup: Relati
     return render(
         "disclosure/attacks/class_values",
         frequency=frequency, keys=keys, reference=reference, lookup=lookup, level=level,
-        written=release.columns[attribute].kind in ("text", "other"),
+        written=release.columns[attribute].kind == "text",
     )  # fmt: skip

@@ -235,9 +235,15 @@ def _moment(cast: exp.Expr) -> exp.Expr:
 
 
 def _sorted_extreme(window: exp.Expr) -> exp.Expr:
-    """The least or largest value of a partition as the first in order; NULL comes last, as if it was not there."""
-    extreme = window.this
+    """The least or largest value of a partition as the first in order; NULL comes last, as if it was not there.
+
+    Not where an ORDER BY would take a column's name for an alias of the SELECT.
+    """
+    extreme, select = window.this, window.find_ancestor(exp.Select)
     if not isinstance(extreme, exp.Min | exp.Max) or window.args.get("order") is not None:
+        return window
+    aliases = {item.alias for item in select.selects if isinstance(item, exp.Alias)} if select is not None else set()
+    if any(not column.table and column.name in aliases for column in extreme.find_all(exp.Column)):
         return window
     value, largest = extreme.this, isinstance(extreme, exp.Max)
     by_value = exp.Ordered(this=value.copy(), desc=largest, nulls_first=False)
