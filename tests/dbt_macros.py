@@ -108,6 +108,7 @@ class Dbt:
             "config": lambda **options: self.options.update(options) or "",
             "dbt": SimpleNamespace(
                 type_string=lambda: STRINGS.get(adapter, "text"),
+                type_bigint=lambda: "int64" if adapter == "bigquery" else "bigint",
                 string_literal=lambda text: f"'{text}'",
                 escape_single_quotes=lambda text: text.replace("'", "''"),
             ),

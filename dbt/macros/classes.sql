@@ -68,7 +68,7 @@ kanon_persons as (
   group by {{ names | join(", ") }}, u
 ),
 kanon_measured as (
-  select {{ names | join(", ") }}, sum(held_rows) as class_rows, count(u) as class_size
+  select {{ names | join(", ") }}, {{ kanon_sql.whole("sum(held_rows)") }} as class_rows, count(u) as class_size
   from kanon_persons
   group by {{ names | join(", ") }}
 )
@@ -80,8 +80,8 @@ kanon_measured as (
 kanon_measured as (
   select
     {{ names | join(", ") }},
-    sum(value_rows) as class_rows,
-    max(class_size) as class_size,
+    {{ kanon_sql.whole("sum(value_rows)") }} as class_rows,
+    {{ kanon_sql.whole("max(class_size)") }} as class_size,
     {% if person is not none and asked.name == "l_diversity" -%}
     case
       when max(case when v is not null and value_count > 0 then value_count end) >= max(class_size)

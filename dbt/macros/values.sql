@@ -97,6 +97,9 @@
 {#- A plain text has 256 characters there, and a cast cuts it without a word. -#}
 {% macro redshift__text_type() %}{{ return("varchar(65533)") }}{% endmacro %}
 
+{#- A sum of counts, which is a decimal to some engines. -#}
+{% macro whole(expression) %}{{ return("cast(" ~ expression ~ " as " ~ dbt.type_bigint() ~ ")") }}{% endmacro %}
+
 {% macro double(expression) %}
   {{ return("cast(" ~ expression ~ " as " ~ adapter.dispatch("double_type", "kanon_sql")() ~ ")") }}
 {% endmacro %}
