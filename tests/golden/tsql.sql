@@ -748,7 +748,7 @@ WITH [kanon_run_with_rolled] AS (SELECT [map0].[interval_number] AS [f0], [map1]
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_coded0"]', N'(the time)');
 
 -- «evaluate/partitions/coded 1»
-SELECT [labels].[value], [labels].[l0], [labels].[c0], COALESCE([placed].[value_position], 0) AS [d0], [labels].[c0] AS [original], [labels].[s0], COALESCE([placed].[interval_number], 0) AS [c1], COALESCE([placed].[interval_size], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2]
+SELECT [labels].[value], [labels].[l0], [labels].[c0], CAST(COALESCE([placed].[value_position], 0) AS BIGINT) AS [d0], [labels].[c0] AS [original], [labels].[s0], CAST(COALESCE([placed].[interval_number], 0) AS BIGINT) AS [c1], COALESCE([placed].[interval_size], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2]
 
 -- evaluate/partitions/coded
 «evaluate/partitions/coded 1»
