@@ -2,8 +2,8 @@
 
 Three specs take turns on one table. Two of them publish, each what plain Python says; the third one's verification
 fails, so that nobody may ever see what it writes. Each run is a process of its own. Some time after its start it gets
-SIGKILL, or its session is ended by the server; the next run is left alone, and must publish. At every look the reader
-must find one of the two releases, whole: never nothing, never the third.
+SIGKILL, or its session is ended by the server; after every fourth, one is left alone, and must publish. At every look
+the reader must find one of the two releases, whole: never nothing, never the third.
 
 DuckDB and chDB are open in one process at a time: there the reader is a thread of the process that is killed, and looks
 once more when the next process opens the database. In Spark, whose tables here do not outlive its process, running
@@ -60,8 +60,14 @@ _READ = f"SELECT sex, age, dx FROM {RELEASE}"
 WHY = "refused: "
 """Stands before what a run said that did not publish; of one that was struck, it is what it must say."""
 
-CLEANED = 10
+CLEANED = 25
 """After so many kills, what they left is dropped: the file system of these databases is small."""
+
+ALONE = 4
+"""After so many kills, a run is left alone."""
+
+PAUSE = 0.0005
+"""Seconds between two looks."""
 
 _BUSY = ("locked", "busy")
 """What SQLite says while another process writes: no answer at all."""
@@ -140,9 +146,10 @@ class Watch:
         usual = self._took
         while self.tally.kills < kills and len(self.tally.broken) < 5 and (time.monotonic() < end or not self._turn):
             self._kill(self.random.choice(sorted(SPECS)), self.random.uniform(0, 1.05 * usual))
-            self._undisturbed(("first", "second")[self._turn % 2])
-            usual = 0.8 * usual + 0.2 * self._took  # others use this machine too
             self._turn += 1
+            if self._turn % ALONE == 0:
+                self._undisturbed(("first", "second")[self._turn // ALONE % 2])
+                usual = 0.8 * usual + 0.2 * self._took  # others use this machine too
             if self._turn % CLEANED == 0:
                 self._process("clean", None)
         return self.tally
@@ -209,6 +216,7 @@ class Watch:
             return REFUSED
 
     def _look(self) -> str | None:
+        time.sleep(PAUSE)
         self.tally.looks += 1
         return wrong_in(self.place.fetch)
 
@@ -227,7 +235,7 @@ class Embedded(Watch):
     """A database that is open in one process: the reader is a thread of it, and tells what is wrong before it dies."""
 
     def _look(self) -> str | None:
-        time.sleep(0.0005)
+        time.sleep(PAUSE)
         return None
 
     def _work(self, name: str, tell: Callable[[str], None]) -> int:
@@ -266,7 +274,7 @@ def watching(fetch: Callable[[str], Any], tell: Callable[[str], None], *, whole:
             if wrong is not None:
                 tell(wrong)
                 return
-            time.sleep(0.0005)
+            time.sleep(PAUSE)
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
