@@ -152,6 +152,7 @@ class Watch:
                 usual = 0.8 * usual + 0.2 * self._took  # others use this machine too
             if self._turn % CLEANED == 0:
                 self._process("clean", None)
+                print(f"{self.tally.kills} kills", file=sys.stderr, flush=True)
         return self.tally
 
     def _prepare(self) -> None:
