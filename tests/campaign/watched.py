@@ -66,7 +66,7 @@ CLEANED = 25
 ALONE = 4
 """After so many kills, a run is left alone."""
 
-PAUSE = 0.0005
+PAUSE = 0.001
 """Seconds between two looks."""
 
 _BUSY = ("locked", "busy")
@@ -156,7 +156,11 @@ class Watch:
         return self.tally
 
     def _prepare(self) -> None:
+        """Also render every template once: the processes that are forked then need not."""
         self.place.fill(people())
+        with self.place.connect() as engine:
+            for name in SPECS:
+                publish(engine, name)
         self.place.detach()
         code, _ = self._process("first", None)
         assert code == PUBLISHED, code
