@@ -326,6 +326,8 @@ class ClickHouse(Embedded):
             subject.table(SOURCE, COLUMNS, people())
             return PUBLISHED
 
+        for spec in SPECS.values():  # what is rendered once, the processes that are forked need not
+            kanon_sql.render(spec, "clickhouse")
         child = Child(self.place, fill)
         assert child.end() == PUBLISHED
         code, _ = self._process("first", None)
